@@ -1,0 +1,216 @@
+"""The machine: groups of like nodes, the partitions over them, and the cluster they make."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+from hpcsim.errors import ClusterError, closest
+from hpcsim.job import Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePower:
+    """Watts and transition times of one node. A node without one is not accounted for."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    idle_w: float = 0.0
+    busy_w: float = 0.0
+    off_w: float = 0.0
+    boot_w: float = 0.0
+    boot_s: float = 0.0
+    shutdown_s: float = 0.0
+    idle_timeout_s: float = math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroup:
+    """A run of identical nodes with consecutive ids.
+
+    Attributes:
+        name: unique within the cluster.
+        nodes: how many.
+        cores, gpus, memory_bytes: of each node; memory 0 means not modelled.
+        features: what jobs can ask for.
+        allocation_sizes: node counts that the machine hands out; a request is rounded up to the
+            next one (Blue Gene partitions). Empty means any.
+        power: watts and transition times, or None.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    name: str = "nodes"
+    nodes: int
+    cores: int = 1
+    gpus: int = 0
+    memory_bytes: int = 0
+    features: frozenset[str] = frozenset()
+    allocation_sizes: tuple[int, ...] = ()
+    power: NodePower | None = None
+
+    def __post_init__(self) -> None:
+        if self.nodes < 1 or self.cores < 1 or self.gpus < 0 or self.memory_bytes < 0:
+            raise ClusterError(
+                f"Node group '{self.name}' has {self.nodes} nodes, {self.cores} cores, {self.gpus} GPUs, "
+                f"{self.memory_bytes} bytes of memory.",
+                "Give at least 1 node and 1 core, and nothing below 0.",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """A named set of node groups with limits of its own; partitions may overlap."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    name: str
+    groups: tuple[str, ...]
+    max_limit_s: float = math.inf
+    max_nodes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """A whole machine. `Cluster.of_nodes(128)` is the short way to a plain one.
+
+    Attributes:
+        groups: node groups; ids are handed out in their order, from 0.
+        partitions: empty means one partition over everything.
+        name: shown in tables.
+        counted: what a "node" stands for, ``"nodes"`` or ``"processors"``.
+        power_cap_w: facility cap in watts; ``inf`` means none.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    groups: tuple[NodeGroup, ...]
+    partitions: tuple[Partition, ...] = ()
+    name: str = "cluster"
+    counted: Literal["nodes", "processors"] = "nodes"
+    power_cap_w: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not self.groups:
+            raise ClusterError("The cluster has no node group.", "Add at least one, or use Cluster.of_nodes(N).")
+        names = [group.name for group in self.groups]
+        _refuse_repeats("node group", names)
+        _refuse_repeats("partition", [partition.name for partition in self.partitions])
+        for partition in self.partitions:
+            for name in partition.groups:
+                if name not in names:
+                    raise ClusterError(
+                        f"Partition '{partition.name}' names the node group '{name}', which does not exist.",
+                        f"Known groups: {', '.join(names)}.{closest(name, names)}",
+                    )
+
+    @classmethod
+    def of_nodes(
+        cls, nodes: int, *, cores: int = 1, gpus: int = 0, memory_bytes: int = 0, name: str = "cluster"
+    ) -> Self:
+        """Return a cluster of *nodes* identical nodes."""
+        return cls(groups=(NodeGroup(nodes=nodes, cores=cores, gpus=gpus, memory_bytes=memory_bytes),), name=name)
+
+    @classmethod
+    def of_processors(cls, processors: int, *, name: str = "cluster") -> Self:
+        """Return *processors* one-core nodes: the machine of a log that counts processors."""
+        return cls(groups=(NodeGroup(name="processors", nodes=processors),), name=name, counted="processors")
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes in all groups."""
+        return sum(group.nodes for group in self.groups)
+
+    def never_runs(self, job: Job) -> str:
+        """Return why *job* can never run on this machine, or the empty string if it can."""
+        partitions = self.partitions_of(job)
+        if not partitions:
+            return f"no such partition: {', '.join(job.partitions)}"
+        reasons = [self._refusal(job, partition) for partition in partitions]
+        return "" if "" in reasons else "; ".join(dict.fromkeys(reasons))
+
+    def partitions_of(self, job: Job) -> tuple[Partition, ...]:
+        """Return the partitions that *job* may use; the whole machine where none are defined."""
+        every = self.partitions or (Partition(name="all", groups=tuple(g.name for g in self.groups)),)
+        if not job.partitions or not self.partitions:
+            return every
+        return tuple(partition for partition in every if partition.name in job.partitions)
+
+    def _refusal(self, job: Job, partition: Partition) -> str:
+        fitting = [g for g in self.groups if g.name in partition.groups and _node_serves(g, job)]
+        nodes = sum(group.nodes for group in fitting)
+        if not fitting:
+            return f"no node of partition {partition.name} has the cores, GPUs, memory or features it asks for"
+        if job.nodes > nodes:
+            return f"wants {job.nodes} {self.counted}, the most it can ever have is {nodes}"
+        if partition.max_nodes is not None and job.nodes > partition.max_nodes:
+            return f"wants {job.nodes} {self.counted}, partition {partition.name} allows {partition.max_nodes}"
+        if job.limit_s > partition.max_limit_s:
+            return f"limit {job.limit_s} s exceeds the {partition.max_limit_s} s of partition {partition.name}"
+        return ""
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a cluster from a TOML file.
+
+        Raises:
+            ClusterError: the file is missing, is no TOML, or describes no cluster.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ClusterError(f"Cannot read the cluster file {path}: {error}.", "Check the path.") from error
+        return cls.from_toml(text, source=str(path))
+
+    @classmethod
+    def from_toml(cls, text: str, *, source: str = "cluster description") -> Self:
+        """Read a cluster from TOML text. Raises `ClusterError` as `load` does."""
+        import tomllib
+
+        import pydantic
+
+        try:
+            return pydantic.TypeAdapter(cls).validate_python(tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            raise ClusterError(f"{source} is not TOML: {error}.", "Mend that line.") from error
+        except pydantic.ValidationError as error:
+            raise _validation_error(source, error.errors()[0]) from error
+
+    def save(self, path: str | Path) -> None:
+        """Write the cluster to a TOML file that `load` reads back as an equal one."""
+        Path(path).write_text(self.to_toml(), encoding="utf-8")
+
+    def to_toml(self) -> str:
+        """Write the cluster as TOML."""
+        from hpcsim.toml_text import to_toml
+
+        return to_toml(asdict(self))
+
+
+def _node_serves(group: NodeGroup, job: Job) -> bool:
+    """Tell whether each node of *group* has what *job* wants of a node."""
+    return (
+        job.cores_per_node <= group.cores
+        and job.gpus_per_node <= group.gpus
+        and (job.memory_bytes_per_node <= group.memory_bytes or not group.memory_bytes)
+        and job.features <= group.features
+    )
+
+
+def _refuse_repeats(what: str, names: list[str]) -> None:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ClusterError(f"Two of the cluster's {what}s are called '{repeated[0]}'.", "Give each its own name.")
+
+
+def _validation_error(source: str, fault: Any) -> ClusterError:
+    """Turn pydantic's first complaint into one sentence that names the key."""
+    where = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "value_error":
+        return ClusterError(f"{source}: {fault['ctx']['error']}")
+    if fault["type"] == "unexpected_keyword_argument":
+        known = [field.name for kind in (Cluster, NodeGroup, Partition, NodePower) for field in fields(kind)]
+        return ClusterError(f"{source}: unknown key '{where}'.{closest(str(fault['loc'][-1]), known)}", "Mend the key.")
+    return ClusterError(f"{source}: '{where}': {fault['msg']}.", "Mend the value.")

@@ -1,0 +1,103 @@
+"""Watch the invariants while a run goes on, by books of its own that share nothing with the engine's.
+
+Capacity, overlap, early start, one state each, conservation of node-seconds, a clock that only goes
+forward. A breach is an `InvariantViolation` at the instant at which it happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hpcsim.errors import InvariantViolation
+from hpcsim.job import Job
+from hpcsim.node_ids import Interval, count_nodes, format_intervals
+
+
+class InvariantChecker:
+    """A second set of books over the events of one run."""
+
+    def __init__(self, nodes: int) -> None:
+        self._nodes = nodes
+        self._used = 0
+        self._now_s = float("-inf")
+        self._waiting: dict[int, Job] = {}
+        self._running: dict[int, tuple[Job, float, Sequence[Interval]]] = {}
+        self._ended: set[int] = set()
+        self._busy = bytearray(nodes)
+        self._integral_node_s: float = 0
+        self._jobs_node_s: float = 0
+
+    def submitted(self, job: Job, now_s: float) -> None:
+        """A job has arrived."""
+        self._advance(now_s)
+        self._demand(job.row not in self._waiting and job.row not in self._ended, job, "was submitted twice")
+        self._demand(job.submit_s <= now_s, job, f"arrived before its submit time {job.submit_s}")
+        self._waiting[job.row] = job
+
+    def started(self, job: Job, now_s: float, intervals: Sequence[Interval]) -> None:
+        """A job has been given its nodes."""
+        self._advance(now_s)
+        self._demand(self._waiting.pop(job.row, None) is not None, job, "started without waiting")
+        self._demand(now_s >= job.submit_s, job, f"started before its submit time {job.submit_s}")
+        self._demand(count_nodes(intervals) == job.nodes, job, f"asked for {job.nodes} nodes and got another number")
+        for low, high in intervals:
+            inside = 0 <= low <= high < self._nodes
+            self._demand(inside, job, f"got nodes {low}-{high}, the machine has {self._nodes}")
+            self._demand(1 not in self._busy[low : high + 1], job, f"overlaps on {format_intervals(intervals)}")
+            self._busy[low : high + 1] = b"\1" * (high - low + 1)
+        self._running[job.row] = (job, now_s, intervals)
+        self._used += job.nodes
+        self._demand(self._used <= self._nodes, job, f"makes {self._used} nodes used of {self._nodes}")
+
+    def ended(self, job: Job, now_s: float, intervals: Iterable[Interval]) -> None:
+        """A running job has ended and given its nodes back."""
+        self._advance(now_s)
+        self._demand(job.row in self._running, job, "ended without running")
+        _, start_s, held = self._running.pop(job.row)
+        self._demand(list(held) == list(intervals), job, "gave back other nodes than it held")
+        self._close(job)
+        for low, high in held:
+            self._busy[low : high + 1] = bytes(high - low + 1)
+        self._used -= job.nodes
+        self._jobs_node_s += job.nodes * (now_s - start_s)
+
+    def closed_unstarted(self, job: Job, now_s: float) -> None:
+        """A job was rejected or cancelled while it waited."""
+        self._advance(now_s)
+        self._demand(self._waiting.pop(job.row, None) is not None, job, "was closed without waiting")
+        self._close(job)
+
+    def counts(self, now_s: float, free: int, queued: int) -> None:
+        """Compare the engine's counts with these books, at the end of a pass."""
+        self._advance(now_s)
+        if free != self._nodes - self._used or queued != len(self._waiting):
+            raise InvariantViolation(
+                f"At t = {now_s} s the engine counts {free} free nodes and {queued} waiting jobs, "
+                f"the checker {self._nodes - self._used} and {len(self._waiting)}."
+            )
+
+    def finished(self, now_s: float) -> None:
+        """The run is over: nothing may be open, and node-seconds must add up."""
+        self._advance(now_s)
+        if self._waiting or self._running:
+            raise InvariantViolation(f"{len(self._waiting)} waiting and {len(self._running)} running jobs were lost.")
+        difference = abs(self._integral_node_s - self._jobs_node_s)
+        if difference > 1e-9 * max(1.0, self._jobs_node_s):
+            raise InvariantViolation(
+                f"The jobs held {self._jobs_node_s} node-seconds, the machine {self._integral_node_s}."
+            )
+
+    def _advance(self, now_s: float) -> None:
+        if now_s < self._now_s:
+            raise InvariantViolation(f"The clock went back from {self._now_s} s to {now_s} s.")
+        if now_s > self._now_s and self._used:
+            self._integral_node_s += self._used * (now_s - self._now_s)
+        self._now_s = now_s
+
+    def _close(self, job: Job) -> None:
+        self._demand(job.row not in self._ended, job, "ended twice")
+        self._ended.add(job.row)
+
+    def _demand(self, holds: bool, job: Job, fault: str) -> None:
+        if not holds:
+            raise InvariantViolation(f"At t = {self._now_s} s job {job.job_id} {fault}.")

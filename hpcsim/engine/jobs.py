@@ -1,0 +1,192 @@
+"""The life of a job: admitted or rejected, waiting, running, ended in exactly one state."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hpcsim.cluster import Cluster
+from hpcsim.engine.checker import InvariantChecker
+from hpcsim.engine.clock import COMPLETION, Instant
+from hpcsim.engine.columns import CODE, STATES, RunColumns
+from hpcsim.engine.ledger import Allocation, CountingLedger
+from hpcsim.engine.observers import Observers
+from hpcsim.engine.queue import JobQueue
+from hpcsim.engine.truth import Truth
+from hpcsim.job import Job, JobOutcome, JobState
+from hpcsim.node_ids import Interval
+from hpcsim.system import System
+from hpcsim.workload import END_STATES
+
+_OWN_END = tuple(CODE[state] for state in END_STATES)
+_TIMEOUT = CODE[JobState.TIMEOUT]
+
+
+class JobLife:
+    """Moves jobs from state to state and tells everybody who wants to know."""
+
+    def __init__(
+        self,
+        env: Any,
+        cluster: Cluster,
+        ledger: CountingLedger,
+        queue: JobQueue,
+        truth: Truth,
+        columns: RunColumns,
+        *,
+        grace_s: float,
+        kill_at_limit: bool,
+        checker: InvariantChecker | None,
+    ) -> None:
+        self.env = env
+        self.ledger = ledger
+        self.queue = queue
+        self.truth = truth
+        self.columns = columns
+        self.promised: dict[int, float] = {}
+        self.queued_node_s: float = 0
+        self.open_jobs = 0
+        self._never_runs = _admission(cluster)
+        self._grace_s = grace_s if kill_at_limit else math.inf
+        self._checker = checker
+        self._request_pass: Callable[[], None]
+        self._observers: Observers
+        self._system: System
+
+    def connect(self, request_pass: Callable[[], None], observers: Observers, system: System) -> None:
+        """Set what exists only after this object does."""
+        self._request_pass, self._observers, self._system = request_pass, observers, system
+
+    def admit(self, job: Job) -> None:
+        """Put a submitted job into the queue, or reject it with the reason why it can never run."""
+        row = job.row
+        now_s = self.env._now
+        self.columns.submitted(row, now_s)
+        self.open_jobs += 1
+        if self._checker:
+            self._checker.submitted(job, now_s)
+        reason = self._never_runs(job)
+        if reason:
+            self._close_unstarted(job, JobState.REJECTED, reason)
+            return
+        self.queue.append(job)
+        if job.limit_s < math.inf:
+            self.queued_node_s += job.nodes * job.limit_s
+        for hook in self._observers.submit:
+            hook(job, self._system)
+        self._request_pass()
+
+    def start(self, job: Job, intervals: Sequence[Interval] | None) -> None:
+        """Start a waiting job that fits; its end is set by its true run time and its limit."""
+        row = job.row
+        now_s = self.env._now
+        self._leave_queue(job)
+        held = self.ledger.start(job, now_s, intervals)
+        held.attempt = self.columns.started(row, now_s, held.node_ids)
+        run_s, own_end = self.truth.fate(row)
+        stop_s = job.limit_s + self._grace_s
+        if run_s > stop_s:
+            run_s, held.end_state = stop_s, _TIMEOUT
+        else:
+            held.end_state = _OWN_END[own_end]
+        held.completion = Instant(self.env, now_s + run_s, COMPLETION, self._complete, held)
+        if self._checker:
+            self._checker.started(job, now_s, held.intervals)
+        for hook in self._observers.start:
+            hook(job, held.node_ids, self._system)
+
+    def reject(self, job: Job, reason: str) -> None:
+        """Turn a waiting job away."""
+        self._leave_queue(job)
+        self._close_unstarted(job, JobState.REJECTED, reason)
+
+    def cancel(self, row: int, reason: str) -> None:
+        """Cancel a waiting or running job, as its user would."""
+        held = self.ledger.running.get(row)
+        if held is None:
+            job = self.queue.get(row)
+            assert job is not None
+            self._leave_queue(job)
+            self._close_unstarted(job, JobState.CANCELLED, reason)
+        else:
+            held.completion.annul()
+            held.end_state = CODE[JobState.CANCELLED]
+            self.columns.reasons[row] = reason
+            self._end(held)
+        self._request_pass()
+
+    def cut(self) -> None:
+        """Close the books at the end of a run that was cut: what is open is UNFINISHED."""
+        for held in self.ledger.running.values():
+            self.columns.state[held.job.row] = CODE[JobState.UNFINISHED]
+            self.columns.attempt_state[held.attempt] = CODE[JobState.UNFINISHED]
+        for job in self.queue:
+            self.columns.state[job.row] = CODE[JobState.UNFINISHED]
+
+    def _complete(self, event: Instant) -> None:
+        self._end(event.subject)
+        self._request_pass()
+
+    def _end(self, held: Allocation) -> None:
+        job = held.job
+        row = job.row
+        now_s = self.env._now
+        self.ledger.end(row)
+        self.truth.forget(row)
+        self.columns.ended(row, now_s, held.end_state, held.attempt)
+        self.open_jobs -= 1
+        if self._checker:
+            self._checker.ended(job, now_s, held.intervals)
+        if self._observers.end:
+            self._tell_end(job, STATES[held.end_state], held.start_s, held.node_ids, attempts=1)
+
+    def _close_unstarted(self, job: Job, state: JobState, reason: str) -> None:
+        row = job.row
+        self.columns.reasons[row] = reason
+        self.columns.ended(row, self.env._now, CODE[state])
+        self.truth.forget(row)
+        self.open_jobs -= 1
+        if self._checker:
+            self._checker.closed_unstarted(job, self.env._now)
+        if self._observers.end:
+            self._tell_end(job, state, math.nan, "", attempts=0)
+
+    def _tell_end(self, job: Job, state: JobState, start_s: float, node_ids: str, attempts: int) -> None:
+        row, now_s = job.row, self.env._now
+        outcome = JobOutcome(
+            row,
+            job.job_id,
+            state,
+            self.columns.reasons.get(row, ""),
+            job.submit_s,
+            self.columns.eligible_s[row],
+            start_s,
+            now_s,
+            job.nodes,
+            node_ids,
+            attempts,
+        )
+        for hook in self._observers.end:
+            hook(job, outcome, self._system)
+
+    def _leave_queue(self, job: Job) -> None:
+        row = job.row
+        self.queue.remove(row)
+        if job.limit_s < math.inf:
+            self.queued_node_s -= job.nodes * job.limit_s
+        if self.promised:
+            self.promised.pop(row, None)
+
+
+def _admission(cluster: Cluster) -> Callable[[Job], str]:
+    """Return `cluster.never_runs`, with a short cut for plain jobs on one group of nodes."""
+    group, nodes = cluster.groups[0], cluster.nodes
+
+    def never_runs(job: Job) -> str:
+        is_plain = not (job.partitions or job.gpus_per_node or job.memory_bytes_per_node or job.features)
+        if is_plain and job.nodes <= nodes and job.cores_per_node <= group.cores:
+            return ""
+        return cluster.never_runs(job)
+
+    return cluster.never_runs if cluster.partitions or len(cluster.groups) > 1 else never_runs

@@ -1,0 +1,112 @@
+"""Who holds which nodes now, and until when by their limits. Mutable, nobody else's.
+
+`CountingLedger` serves identical, exclusive nodes: whether a job fits is one comparison of counts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Sequence
+from typing import Any
+
+from hpcsim.cluster import Cluster
+from hpcsim.engine.free_nodes import FreeNodes
+from hpcsim.errors import InvariantViolation, Unsupported
+from hpcsim.job import Job
+from hpcsim.node_ids import Interval, format_intervals
+from hpcsim.placement import Placement
+from hpcsim.profile import Profile, Release
+
+
+class Allocation:
+    """Nodes held by a running job: `limit_end_s` is its latest end by its request."""
+
+    __slots__ = ("attempt", "completion", "end_state", "intervals", "job", "limit_end_s", "node_ids", "start_s")
+
+    def __init__(self, job: Job, start_s: float, intervals: Sequence[Interval]) -> None:
+        self.job = job
+        self.start_s = start_s
+        self.limit_end_s = start_s + job.limit_s
+        self.intervals = intervals
+        self.node_ids = format_intervals(intervals)
+        self.attempt = 0
+        self.completion: Any = None
+        self.end_state = 0
+
+
+class CountingLedger:
+    """Identical nodes, each held by one job at a time."""
+
+    def __init__(self, cluster: Cluster, placement: Placement | None, limits_bind: bool) -> None:
+        """*limits_bind* says that no job outlives its limit, so that no planned end is ever past."""
+        refuse_what_counting_cannot_serve(cluster)
+        self.cluster = cluster
+        self.nodes = cluster.nodes
+        self.running: dict[int, Allocation] = {}
+        self.free_nodes = FreeNodes(cluster.nodes)
+        self._placement = placement
+        self._limits_bind = limits_bind
+        self._releases: list[Release] = []
+
+    @property
+    def free(self) -> int:
+        """Nodes that nobody holds."""
+        return self.free_nodes.count
+
+    def start(self, job: Job, now_s: float, intervals: Sequence[Interval] | None) -> Allocation:
+        """Give *job* its nodes: *intervals*, which must be free, or what the placement chooses."""
+        free = self.free_nodes
+        if intervals is None and self._placement is None:
+            intervals = free.take_lowest(job.nodes)
+        else:
+            if intervals is None and self._placement is not None:
+                intervals = self._placement.place(job, free.intervals(), self.cluster)
+            assert intervals is not None
+            free.take(intervals)
+        allocation = Allocation(job, now_s, intervals)
+        self.running[job.row] = allocation
+        insort(self._releases, (allocation.limit_end_s, job.row, job.nodes))
+        return allocation
+
+    def end(self, row: int) -> Allocation:
+        """Take the nodes of a running job back."""
+        allocation = self.running.pop(row)
+        self.free_nodes.give_back(allocation.intervals)
+        releases = self._releases
+        at = bisect_left(releases, (allocation.limit_end_s, row))
+        if releases[at][1] != row:
+            raise InvariantViolation(f"Job row {row} has no planned end.")
+        del releases[at]
+        return allocation
+
+    def profile(self, now_s: float) -> Profile:
+        """Return free nodes over future time by the limits of what runs.
+
+        A limit already passed counts as "ends one second later".
+        """
+        releases = self._releases.copy()
+        if not self._limits_bind and releases and releases[0][0] <= now_s:
+            releases = sorted(self._release_ahead(release, now_s) for release in releases)
+        return Profile(now_s, self.free_nodes.count, releases)
+
+    def _release_ahead(self, release: Release, now_s: float) -> Release:
+        end_s, row, nodes = release
+        is_overdue = end_s <= now_s and self.running[row].start_s < now_s
+        return (now_s + 1 if is_overdue else end_s, row, nodes)
+
+
+def refuse_what_counting_cannot_serve(cluster: Cluster) -> None:
+    """Raise `Unsupported` for a cluster whose nodes differ or have limits of their own."""
+    faults = {
+        "more than one node group": len(cluster.groups) > 1,
+        "several partitions": len(cluster.partitions) > 1,
+        "allocation sizes": any(group.allocation_sizes for group in cluster.groups),
+        "node power": any(group.power for group in cluster.groups),
+        "a power cap": cluster.power_cap_w != float("inf"),
+    }
+    for what, is_there in faults.items():
+        if is_there:
+            raise Unsupported(
+                f"Cluster '{cluster.name}' has {what}, which this version cannot simulate yet.",
+                "Describe it as one group of identical nodes.",
+            )

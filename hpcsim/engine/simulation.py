@@ -1,0 +1,253 @@
+"""One run: wire the parts together, drive it whole or decision by decision.
+
+Most users call `hpcsim.simulate`. `Simulation` is for those who step: a learning environment, a
+state machine, or somebody with SimPy processes of their own on `Simulation.env`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import simpy
+
+from hpcsim.advisor import Advisor
+from hpcsim.cluster import Cluster
+from hpcsim.decision import Decision
+from hpcsim.engine.checker import InvariantChecker
+from hpcsim.engine.clock import is_exhausted, paused_collector
+from hpcsim.engine.columns import RunColumns
+from hpcsim.engine.jobs import JobLife
+from hpcsim.engine.ledger import CountingLedger
+from hpcsim.engine.observers import Observers
+from hpcsim.engine.passes import Passes
+from hpcsim.engine.processes import arrivals
+from hpcsim.engine.queue import JobQueue
+from hpcsim.engine.truth import Truth
+from hpcsim.engine.view import EngineSystem
+from hpcsim.errors import HpcsimError, StalledPolicy, Unsupported, WorkloadError
+from hpcsim.job import Job, JobState
+from hpcsim.placement import Placement
+from hpcsim.policy import Policy
+from hpcsim.recorder import Recorder
+from hpcsim.system import System
+from hpcsim.workload import Workload
+
+FOREIGN_STEPS = 100_000
+"""Events of users' own processes in a row, on an idle machine with waiting jobs, before a run is stopped."""
+
+
+class Simulation:
+    """A workload on a cluster under a policy, or under a caller who decides (``policy=None``).
+
+    Args:
+        seed: root of all randomness of the run.
+        check: watch the invariants (`InvariantChecker`); a breach is an error at once.
+        recorders: observers.
+        placement: which free nodes a job gets; default: the lowest ids.
+        grace_s: seconds that a job may run over its limit before it is killed.
+        kill_at_limit: False lets jobs outlive their limits.
+        feedback: honour dependencies and think times of the log.
+        advisor: node-count advice at submission.
+
+    Raises:
+        Unsupported: the cluster, the workload or an option needs what this version has not.
+    """
+
+    def __init__(
+        self,
+        workload: Workload,
+        cluster: Cluster,
+        policy: Policy | None = None,
+        *,
+        seed: int = 0,
+        check: bool = False,
+        recorders: Sequence[Recorder] = (),
+        placement: Placement | None = None,
+        grace_s: float = 0,
+        kill_at_limit: bool = True,
+        feedback: bool = False,
+        advisor: Advisor | None = None,
+    ) -> None:
+        _refuse_unsupported(workload, feedback, advisor)
+        if not 0 <= grace_s < math.inf:
+            raise WorkloadError(f"The grace period is {grace_s} s.", "Give seconds, 0 or more.")
+        self.workload = workload
+        self.cluster = cluster
+        self.policy = policy
+        self.truth = Truth(workload)
+        submits = workload.columns["submit_s"]
+        self.env = simpy.Environment(initial_time=submits.min().item() if len(submits) else 0)
+        self.queue = JobQueue()
+        self.columns = RunColumns(len(workload))
+        self._checker = InvariantChecker(cluster.nodes) if check else None
+        ledger = CountingLedger(cluster, placement, limits_bind=kill_at_limit and grace_s == 0)
+        self._life = JobLife(
+            self.env,
+            cluster,
+            ledger,
+            self.queue,
+            self.truth,
+            self.columns,
+            grace_s=grace_s,
+            kill_at_limit=kill_at_limit,
+            checker=self._checker,
+        )
+        self._passes = Passes(self._life, policy, self._checker)
+        self.system: System = EngineSystem(self, ledger, self._life.promised)
+        observers = Observers(policy, recorders)
+        self._life.connect(self._passes.request, observers, self.system)
+        self._passes.connect(observers, self.system)
+        self._arrivals = self.env.process(arrivals(self.env, self.truth, self._life))
+        if policy is not None:
+            policy.reset(cluster, np.random.default_rng(np.random.SeedSequence(seed)))
+
+    @property
+    def now_s(self) -> float:
+        """The simulation clock."""
+        return self.env.now
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the workload is used up and every submitted job has ended."""
+        return not (self._life.open_jobs or self._passes.is_pending or self._arrivals.is_alive)
+
+    def run(self, until: float | None = None) -> None:
+        """Run to the end, or until the clock reaches *until* seconds, before anything happens there.
+
+        The end is when the workload is used up and every submitted job has ended; processes of
+        your own that would go on, or submit more later, run on with ``until``.
+
+        Raises:
+            InvalidDecision: the policy decided something illegal and did not catch it.
+            PolicyFailed: the policy raised an error.
+            StalledPolicy: jobs wait and nothing is left to happen, or the policy never ends.
+        """
+        if self.policy is None:
+            raise Unsupported("This simulation has no policy to run.", "Give one, or use run_to_decision().")
+        if until is not None and until <= self.env.now:
+            raise Unsupported(f"The clock is at {self.env.now} s, not before {until} s.", "Give a later `until`.")
+        with paused_collector():
+            self._step_until(math.inf if until is None else until, is_open_ended=until is not None)
+        if self._checker and self.is_finished:
+            self._checker.finished(self.env.now)
+
+    def run_to_decision(self) -> System | None:
+        """Run until a pass opens with jobs waiting; return the view, or None when all is over.
+
+        A pass that is still open is closed first.
+        """
+        if self.policy is not None:
+            raise Unsupported("This simulation has a policy that decides.", "Use run(), or policy=None to decide.")
+        if self._passes.is_open:
+            self._passes.close()
+        while not self._passes.is_open:
+            if self.is_finished and is_exhausted(self.env):
+                return None
+            if is_exhausted(self.env):
+                raise self._stalled()
+            self.env.step()
+        return self.system
+
+    def apply(self, decision: Decision) -> None:
+        """Apply one decision to the open pass.
+
+        Raises:
+            InvalidDecision: it breaks a rule; nothing has changed.
+        """
+        if not self._passes.is_open:
+            raise Unsupported("No pass is open.", "Call run_to_decision() first.")
+        self._passes.apply(decision)
+
+    def close_pass(self) -> None:
+        """End the open pass; time goes on with the next `run_to_decision`."""
+        if not self._passes.is_open:
+            raise Unsupported("No pass is open.", "Call run_to_decision() first.")
+        self._passes.close()
+
+    def submit(self, job: Job, run_s: float, end_state: JobState = JobState.COMPLETED) -> Job:
+        """Submit *job* now; it would run *run_s* seconds and end in *end_state* by itself.
+
+        Returns the job as queued: its row is the next free one, its submit time is now.
+        """
+        queued = replace(job, row=len(self.columns.state), submit_s=self.env.now)
+        if queued.nodes < 1 or not queued.limit_s >= 0 or not 0 <= run_s < math.inf:
+            raise WorkloadError(
+                f"Job {job.job_id} asks for {job.nodes} nodes and {job.limit_s} s and would run {run_s} s.",
+                "Give at least 1 node, a limit and a run time of 0 or more.",
+            )
+        self.truth.add(queued.row, run_s, end_state)
+        self.columns.add_row(queued)
+        self._life.admit(queued)
+        return queued
+
+    def cancel(self, job: Job, reason: str = "cancelled by its user") -> None:
+        """Cancel a waiting or running job now."""
+        if self.queue.get(job.row) is None and job.row not in self._life.ledger.running:
+            raise WorkloadError(f"Job {job.job_id} neither waits nor runs.", "Cancel only what has not ended.")
+        self._life.cancel(job.row, reason)
+
+    def fail(self, node_ids: Sequence[int]) -> None:
+        """Take nodes down. Not in this version."""
+        raise Unsupported("Node failures cannot be simulated yet.", "Leave them out.")
+
+    def repair(self, node_ids: Sequence[int]) -> None:
+        """Bring nodes back. Not in this version."""
+        raise Unsupported("Node failures cannot be simulated yet.", "Leave them out.")
+
+    def finish(self) -> RunColumns:
+        """Close the books and return the raw columns; open jobs become UNFINISHED."""
+        self._life.cut()
+        return self.columns
+
+    def _step_until(self, until: float, *, is_open_ended: bool) -> None:
+        env, step = self.env, self.env.step
+        foreign = 0
+        while is_open_ended or not self.is_finished:
+            if is_exhausted(env):
+                if self.queue:
+                    raise self._stalled()
+                break
+            if env.peek() >= until:
+                break
+            step()
+            foreign = foreign + 1 if self._waits_for_strangers() else 0
+            if foreign > FOREIGN_STEPS:
+                raise self._stalled()
+        if is_open_ended:
+            env._now = until
+
+    def _waits_for_strangers(self) -> bool:
+        """Whether only a user's own process could still start a waiting job."""
+        return bool(
+            self.queue
+            and not self._life.ledger.running
+            and not self._arrivals.is_alive
+            and not self._passes.has_wakes
+        )
+
+    def _stalled(self) -> HpcsimError:
+        waiting = [str(job.job_id) for job in self.queue]
+        more = f" and {len(waiting) - 5} more" if len(waiting) > 5 else ""
+        return StalledPolicy(
+            f"At t = {self.env.now} s {type(self.policy).__name__} leaves jobs {', '.join(waiting[:5])}{more} waiting "
+            "with nothing left to happen.",
+            "Start them, Reject them, or yield WakeAt(later).",
+        )
+
+
+def _refuse_unsupported(workload: Workload, feedback: bool, advisor: Advisor | None) -> None:
+    shared = workload.columns.get("exclusive")
+    faults = {
+        "Dependencies and think times (feedback)": feedback or "after" in workload.columns,
+        "Jobs that share nodes": shared is not None and not bool(np.all(shared)),
+        "Node-count advice": advisor is not None,
+    }
+    for what, is_asked in faults.items():
+        if is_asked:
+            raise Unsupported(f"{what} cannot be simulated yet.", "Leave them out.")
+
+

@@ -1,0 +1,53 @@
+"""What only the engine knows: how long a job would run, and how it would end by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hpcsim.job import Job
+from hpcsim.workload import END_STATES, Workload
+
+CHUNK = 4096
+Fate = tuple[float, int]
+"""(run time in seconds, index into `END_STATES`)."""
+
+
+class Truth:
+    """The fate of each job that has been submitted and has not ended."""
+
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+        self._fates: dict[int, Fate] = {}
+
+    def arriving(self) -> Iterator[Job]:
+        """Yield the workload's jobs in order of arrival, built lazily; their fates become known."""
+        order = self._workload.arrival_order()
+        for first in range(0, len(order), CHUNK):
+            rows = order[first : first + CHUNK]
+            runs, states = self._column("run_s", rows), self._column("end_state", rows)
+            for job, run_s, end_state in zip(self._workload.jobs(rows), runs, states, strict=True):
+                self._fates[job.row] = (run_s, end_state)
+                yield job
+
+    def add(self, row: int, run_s: float, end_state: str) -> None:
+        """Set the fate of a job that a user submitted."""
+        self._fates[row] = (run_s, [str(state) for state in END_STATES].index(end_state))
+
+    def run_s(self, row: int) -> float:
+        """Return a job's run time."""
+        return self._fates[row][0]
+
+    def fate(self, row: int) -> Fate:
+        """Return a job's run time and own end state."""
+        return self._fates[row]
+
+    def forget(self, row: int) -> None:
+        """Drop a job that has ended."""
+        del self._fates[row]
+
+    def _column(self, name: str, rows: Any) -> list[Any]:
+        column = self._workload.columns.get(name)
+        return np.zeros(len(rows), dtype=np.int8).tolist() if column is None else column[rows].tolist()

@@ -1,0 +1,41 @@
+"""How long will a job run? An `Estimator` answers for planning; killing is always by the request."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, dataclass_transform
+
+from hpcsim.job import Job, JobOutcome
+
+if TYPE_CHECKING:
+    from hpcsim.system import System
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+class Estimator(ABC):
+    """Base of all estimators. Annotated class attributes are its keyword-only parameters."""
+
+    clairvoyant = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        dataclass(kw_only=True, eq=False)(cls)
+
+    def reset(self) -> None:
+        """Forget everything; called before each run."""
+
+    @abstractmethod
+    def limit_s(self, job: Job, system: System) -> float:
+        """Return the seconds that *job* is planned to run, from its start."""
+
+    def expired(self, job: Job, system: System) -> float:
+        """Return a new estimate, from the start, for a job that has outlived the last one.
+
+        By default one second more than it has run.
+        """
+        started_s = next(entry.start_s for entry in system.running if entry.job.row == job.row)
+        return system.now_s - started_s + 1
+
+    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
+        """Learn from a finished job; the only thing an estimator may learn from."""

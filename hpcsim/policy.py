@@ -1,0 +1,137 @@
+"""Write a scheduling policy: a generator of decisions, as a SimPy process is one of events.
+
+    class FCFS(Policy):
+        def schedule(self, system):
+            for job in system.queue:
+                if not system.fits(job):
+                    return
+                yield Start(job)
+
+The engine applies each decision before it resumes the generator, so *system* is always up to date.
+An illegal decision is thrown back into the generator as `InvalidDecision`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, dataclass_transform
+
+import numpy as np
+
+from hpcsim.cluster import Cluster
+from hpcsim.decision import Decision, Start
+from hpcsim.job import Job, JobOutcome
+from hpcsim.system import System
+from hpcsim.waiting import WaitingTable
+
+GUARANTEES = ("fcfs-order", "no-head-delay", "no-delay-of-any")
+INVARIANCES = ("time-shift", "time-scale")
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+class Policy(ABC):
+    """Base of all policies.
+
+    Annotated class attributes are its keyword-only parameters (each subclass becomes a dataclass),
+    so `repr`, TOML and provenance come free. State is born in `reset`, never in the constructor.
+
+    Attributes:
+        clairvoyant: it may call `System.true_run_time_s`; results name such policies.
+        guarantees: promises that the conformance kit checks, out of `GUARANTEES`.
+        invariances: changes of the workload that must not change the schedule, out of `INVARIANCES`.
+    """
+
+    clairvoyant: ClassVar[bool] = False
+    guarantees: ClassVar[tuple[str, ...]] = ()
+    invariances: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        dataclass(kw_only=True, eq=False)(cls)
+
+    @abstractmethod
+    def schedule(self, system: System) -> Iterable[Decision]:
+        """Yield the decisions of one pass."""
+
+    def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
+        """Forget everything and prepare for a run on *cluster*; draw random numbers from *rng* only."""
+
+    def on_submit(self, job: Job, system: System) -> None:
+        """*job* has entered the queue."""
+
+    def on_start(self, job: Job, node_ids: str, system: System) -> None:
+        """*job* has started on *node_ids*."""
+
+    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
+        """*job* has ended, or was rejected or cancelled while it waited (then it never started)."""
+
+    def on_change(self, old: Job, new: Job, system: System) -> None:
+        """A waiting job was changed by new advice from *old* to *new*."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the constructor's parameters, nested ones as ``{"class": name, ...}``."""
+        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+
+
+class Order(Policy):
+    """A priority: jobs start in key order, smallest first, stopping at the first that does not fit.
+
+    Ties go by queue position. An order is a policy by itself, and the `order` or `backfill_order` of
+    a backfilling policy.
+
+    Attributes:
+        is_dynamic: the key changes while a job waits, so the queue is sorted at each pass.
+            Otherwise it is computed once, at arrival.
+    """
+
+    is_dynamic: ClassVar[bool] = False
+
+    @abstractmethod
+    def key(self, job: Job, system: System) -> Any:
+        """Return the sort key of a waiting job."""
+
+    def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
+        """Forget the queue. A subclass that overrides a hook calls ``super()`` as well."""
+        self._waiting = WaitingTable()
+
+    def on_submit(self, job: Job, system: System) -> None:
+        """Put the job in its place; a static key is computed here, once."""
+        if not self.is_dynamic:
+            self._waiting.add(job, self.key(job, system), job.limit_s)
+
+    def on_start(self, job: Job, node_ids: str, system: System) -> None:
+        """Take the job out of the table."""
+        self._waiting.remove(job)
+
+    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
+        """Take a job out that was rejected or cancelled while it waited."""
+        self._waiting.remove(job)
+
+    def on_change(self, old: Job, new: Job, system: System) -> None:
+        """Put the changed job in its new place."""
+        if self._waiting.remove(old):
+            self._waiting.add(new, self.key(new, system), new.limit_s)
+
+    def schedule(self, system: System) -> Iterator[Decision]:
+        """Start jobs in key order; stop at the first that does not fit."""
+        if self.is_dynamic:
+            queue = sorted(system.queue, key=lambda job: self.key(job, system))
+        else:
+            queue = self._waiting.leading(system.free)
+        for job in queue:
+            if not system.fits(job):
+                return
+            yield Start(job)
+
+
+def _plain(value: Any) -> Any:
+    """Return *value* as plain data for provenance."""
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {"class": type(value).__name__} | {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    return getattr(value, "__qualname__", repr(value))

@@ -1,0 +1,173 @@
+"""Free nodes over future time: when does a job fit, and what is left beside it? Pure, no engine.
+
+A `Profile` starts from the nodes free now and the planned ends of running jobs. Backfilling asks it
+for the head's shadow time; reserving policies claim capacity in it and ask for earliest fits.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+Release = tuple[float, int, int]
+"""A planned end: (time in seconds, row of the job, nodes that come free)."""
+
+
+class Shadow(NamedTuple):
+    """When a blocked job can start by planned ends, and how many nodes are left beside it then."""
+
+    start_s: float
+    extra: int
+
+
+class Profile:
+    """Free nodes as steps: `free[i]` nodes from `times[i]` until `times[i + 1]`, the last for ever.
+
+    Steps are built when first needed; `shadow` alone needs none. Times before the first step belong
+    to it.
+    """
+
+    __slots__ = ("_free", "_releases", "_times", "free_now", "now_s")
+
+    def __init__(self, now_s: float, free: int, releases: Sequence[Release] = ()) -> None:
+        """Take *releases* sorted by time, none before *now_s*; those at ``inf`` never come free."""
+        self.now_s = now_s
+        self.free_now = free
+        self._releases = releases
+        self._times: list[float] = []
+        self._free: list[int] = []
+
+    @property
+    def times(self) -> list[float]:
+        """Instants at which the number of free nodes changes; the first is the profile's start."""
+        self._build()
+        return self._times
+
+    @property
+    def free(self) -> list[int]:
+        """Free nodes from each instant of `times` on."""
+        self._build()
+        return self._free
+
+    def shadow(self, nodes: int) -> Shadow:
+        """Return when *nodes* come free by the releases alone (claims made by `take` are not seen).
+
+        Every job due to end by that instant counts as ended. Without such an instant:
+        ``Shadow(inf, 0)``.
+        """
+        free = self.free_now
+        if free >= nodes:
+            return Shadow(self.now_s, free - nodes)
+        shadow_s = math.inf
+        for end_s, _, released in self._releases:
+            if free >= nodes and end_s > shadow_s:
+                break
+            free += released
+            shadow_s = end_s
+        if free < nodes or shadow_s == math.inf:
+            return Shadow(math.inf, 0)
+        return Shadow(shadow_s, free - nodes)
+
+    def earliest_s(self, nodes: int, length_s: float, from_s: float | None = None) -> float:
+        """Return the first instant, *from_s* (default: now) or later, with *nodes* free for *length_s*.
+
+        ``inf`` if there is none.
+        """
+        self._build()
+        times, free = self._times, self._free
+        start_s = self.now_s if from_s is None else from_s
+        step = max(bisect_right(times, start_s) - 1, 0)
+        end_s = start_s + length_s
+        while step < len(times) and times[step] < end_s:
+            if free[step] < nodes:
+                if step + 1 == len(times):
+                    return math.inf
+                start_s = times[step + 1]
+                end_s = start_s + length_s
+            step += 1
+        return start_s
+
+    def earliest_before_s(self, nodes: int, length_s: float, before_s: float) -> float:
+        """Return the first start before *before_s* for a job whose own claim begins there, else *before_s*.
+
+        The claim itself is not in its way: only the steps up to *before_s* must have room.
+        """
+        self._build()
+        times, free = self._times, self._free
+        start_s, fits = self.now_s, True
+        step = max(bisect_right(times, start_s) - 1, 0)
+        last = len(times)
+        while step < last:
+            time_s = times[step]
+            if time_s >= before_s:
+                break
+            if fits:
+                if time_s >= start_s + length_s:
+                    return start_s
+                if free[step] < nodes:
+                    fits = False
+            elif free[step] >= nodes:
+                start_s, fits = time_s, True
+            step += 1
+        return start_s if fits else before_s
+
+    def least_free(self, start_s: float, end_s: float) -> int:
+        """Return the smallest number of free nodes in [*start_s*, *end_s*)."""
+        self._build()
+        first = max(bisect_right(self._times, start_s) - 1, 0)
+        last = max(bisect_left(self._times, end_s), first + 1)
+        return min(self._free[first:last])
+
+    def take(self, start_s: float, end_s: float, nodes: int) -> None:
+        """Claim *nodes* in [*start_s*, *end_s*); a negative number gives them back."""
+        if start_s >= end_s:
+            return
+        self._build()
+        first = self._cut(start_s)
+        last = self._cut(end_s) if end_s < math.inf else len(self._times)
+        free = self._free
+        for step in range(first, last):
+            free[step] -= nodes
+
+    def forget_before(self, now_s: float) -> None:
+        """Drop the past and merge equal neighbours: saves time, changes no answer from *now_s* on."""
+        self._build()
+        first = max(bisect_right(self._times, now_s) - 1, 0)
+        times, free = [self._times[first]], [self._free[first]]
+        for step in range(first + 1, len(self._times)):
+            if self._free[step] != free[-1]:
+                times.append(self._times[step])
+                free.append(self._free[step])
+        self._times, self._free, self.now_s = times, free, now_s
+        self.free_now = free[0]
+
+    def _cut(self, time_s: float) -> int:
+        """Return the index of the step that begins at *time_s*, made if need be."""
+        times = self._times
+        step = bisect_left(times, time_s)
+        if step == len(times) or times[step] != time_s:
+            if step == 0:
+                times.insert(0, time_s)
+                self._free.insert(0, self._free[0])
+            else:
+                times.insert(step, time_s)
+                self._free.insert(step, self._free[step - 1])
+        return step
+
+    def _build(self) -> None:
+        """Turn the releases into steps, once."""
+        if self._times:
+            return
+        free = self.free_now
+        self._times, self._free = [self.now_s], [free]
+        for end_s, _, released in self._releases:
+            if end_s == math.inf:
+                break
+            free += released
+            if end_s == self._times[-1]:
+                self._free[-1] = free
+            else:
+                self._times.append(end_s)
+                self._free.append(free)

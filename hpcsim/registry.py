@@ -1,0 +1,134 @@
+"""Names to factories: ``make("policies", "easy", depth=10)``, lazily, through entry points.
+
+A plug-in of another distribution registers itself under ``hpcsim.<group>`` in its own metadata. A
+name may also be ``module:Class`` or ``file.py:Class``, so that a policy needs no packaging at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hpcsim.errors import HpcsimError, MissingExtra, UnknownName, closest
+
+GROUPS = (
+    "policies",
+    "orders",
+    "estimators",
+    "placements",
+    "readers",
+    "models",
+    "surrogates",
+    "search",
+    "advisors",
+)
+
+
+def names(group: str) -> list[str]:
+    """Return the registered names of *group*, sorted; nothing is imported."""
+    return sorted(_entries(group))
+
+
+def find(group: str, name: str) -> Any:
+    """Return the factory (a class or function) behind *name*.
+
+    Raises:
+        UnknownName: nothing is registered under it, or the module or file has no such member.
+        MissingExtra: its optional packages are not installed.
+    """
+    if ":" in name:
+        return _find_in_module(name)
+    entries = _entries(group)
+    if name not in entries:
+        raise UnknownName(
+            f"There is no {_singular(group)} called '{name}'.{closest(name, entries)}",
+            f"Known: {', '.join(sorted(entries)) or 'none'}; or give module:Class or file.py:Class.",
+        )
+    try:
+        return entries[name].load()
+    except ModuleNotFoundError as error:
+        extra = entries[name].extras
+        raise MissingExtra(
+            f"'{name}' needs the package '{error.name}', which is not installed.",
+            f"Type: pip install 'hpcsim-des[{extra[0] if extra else 'all'}]'.",
+        ) from error
+
+
+def make(group: str, name: str, /, **parameters: Any) -> Any:
+    """Return a new object of *group* by name, with keyword parameters.
+
+    Raises:
+        UnknownName: no such name or parameter.
+        MissingExtra: as `find`.
+    """
+    factory = find(group, name)
+    known = [parameter.name for parameter in _parameters(factory)]
+    for parameter in parameters:
+        if parameter not in known:
+            raise UnknownName(
+                f"{_singular(group).capitalize()} '{name}' has no parameter '{parameter}'.{closest(parameter, known)}",
+                f"It takes: {', '.join(known) or 'none'}.",
+            )
+    return factory(**parameters)
+
+
+def summary(group: str, name: str) -> str:
+    """Return the first line of the docstring behind *name*."""
+    return (inspect.getdoc(find(group, name)) or "").partition("\n")[0]
+
+
+def _parameters(factory: Any) -> list[inspect.Parameter]:
+    kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p for p in inspect.signature(factory).parameters.values() if p.kind in kinds]
+
+
+@cache
+def _entries(group: str) -> dict[str, EntryPoint]:
+    if group not in GROUPS:
+        raise UnknownName(f"There is no registry group '{group}'.{closest(group, GROUPS)}", f"Known: {GROUPS}.")
+    return {entry.name: entry for entry in entry_points(group=f"hpcsim.{group}")}
+
+
+def _singular(group: str) -> str:
+    return {"policies": "policy", "search": "search engine", "models": "workload model"}.get(group, group[:-1])
+
+
+def _find_in_module(name: str) -> Any:
+    where, _, member = name.rpartition(":")
+    module = _load_file(Path(where)) if where.endswith(".py") else _load_module(where)
+    if not hasattr(module, member):
+        known = [key for key, value in vars(module).items() if inspect.isclass(value)]
+        raise UnknownName(f"{where} has no class '{member}'.{closest(member, known)}", f"It has: {', '.join(known)}.")
+    return getattr(module, member)
+
+
+def _load_module(where: str) -> ModuleType:
+    try:
+        return importlib.import_module(where)
+    except ModuleNotFoundError as error:
+        raise UnknownName(f"Cannot import '{where}': {error}.", "Check the spelling, or give file.py:Class.") from error
+
+
+def _load_file(path: Path) -> ModuleType:
+    """Import a file under a name of its own, so that spawned workers can rebuild what it defines."""
+    name = f"hpcsim_user_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    if not path.is_file():
+        raise UnknownName(f"There is no file {path}.", "Check the path.")
+    specification = importlib.util.spec_from_file_location(name, path)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module
+    try:
+        specification.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise HpcsimError(f"{path} raised {type(error).__name__} when imported: {error}.", "Mend the file.") from error
+    return module

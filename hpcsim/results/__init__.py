@@ -1,0 +1,1 @@
+"""Results: run a simulation, keep its tables, measure them."""

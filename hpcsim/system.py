@@ -1,0 +1,93 @@
+"""The read-only view of the machine that a policy gets.
+
+A policy can be tested without an engine: anything with these members will do. The engine's own
+implementation is in `hpcsim.engine.view`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hpcsim.cluster import Cluster
+from hpcsim.job import Job
+
+if TYPE_CHECKING:
+    from hpcsim.estimator import Estimator
+    from hpcsim.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class RunningJob:
+    """A job that holds nodes now. `limit_end_s` is start + limit: the latest end that its request allows."""
+
+    job: Job
+    start_s: float
+    limit_end_s: float
+    node_ids: str
+
+
+class System(ABC):
+    """What a policy may know at this instant. Times in seconds, counts in nodes."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def now_s(self) -> float:
+        """The simulation clock."""
+
+    @property
+    @abstractmethod
+    def cluster(self) -> Cluster:
+        """The machine's description."""
+
+    @property
+    @abstractmethod
+    def queue(self) -> Sequence[Job]:
+        """Waiting jobs that are eligible, by (eligible, submit, position in the log).
+
+        Iterating survives the start of the job just yielded. Held jobs and dependents are not in it.
+        """
+
+    @property
+    @abstractmethod
+    def running(self) -> Collection[RunningJob]:
+        """Jobs that hold nodes now, in order of start."""
+
+    @property
+    @abstractmethod
+    def free(self) -> int:
+        """Nodes that no job holds and that could be started on."""
+
+    @property
+    @abstractmethod
+    def promised(self) -> Mapping[int, float]:
+        """Promised start by `Job.row`, as the policy's `Reserve` decisions left it."""
+
+    @property
+    @abstractmethod
+    def power_w(self) -> float:
+        """Watts that the machine draws now; NaN where the cluster declares none."""
+
+    @abstractmethod
+    def fits(self, job: Job) -> bool:
+        """Tell whether *job* could start now and run its whole limit."""
+
+    @abstractmethod
+    def earliest_start_s(self, job: Job) -> float:
+        """Return the first instant at which *job* fits, by the limits of what runs; ``inf`` if none."""
+
+    @abstractmethod
+    def profile(self, estimates: Estimator | None = None) -> Profile:
+        """Return free nodes over future time, by limits or by *estimates*. Yours to change."""
+
+    @abstractmethod
+    def true_run_time_s(self, job: Job) -> float:
+        """Return the run time that the log recorded.
+
+        Raises:
+            Clairvoyance: the policy's class does not say ``clairvoyant = True``.
+        """

@@ -1,0 +1,54 @@
+"""Write plain data as TOML: the standard library reads it and does not write it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def to_toml(table: Mapping[str, Any]) -> str:
+    """Write a table of scalars, arrays, tables and arrays of tables; keys whose value is None are left out.
+
+    Raises:
+        TypeError: a value has no TOML form.
+    """
+    return "\n".join(_lines(table, ())).strip() + "\n"
+
+
+def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+    lines, below = [], []
+    for key, value in table.items():
+        name = ".".join((*path, _key(key)))
+        if value is None:
+            continue
+        if isinstance(value, Mapping):
+            below += ["", f"[{name}]", *_lines(value, (*path, _key(key)))]
+        elif isinstance(value, list | tuple) and value and all(isinstance(item, Mapping) for item in value):
+            for item in value:
+                below += ["", f"[[{name}]]", *_lines(item, (*path, _key(key)))]
+        else:
+            lines.append(f"{_key(key)} = {_value(value)}")
+    return lines + below
+
+
+def _key(key: str) -> str:
+    bare = key.isascii() and key.replace("_", "").replace("-", "").isalnum()
+    return key if bare else json.dumps(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    if isinstance(value, set | frozenset):
+        return _value(sorted(value))
+    raise TypeError(f"{type(value).__name__} has no TOML form")

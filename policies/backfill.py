@@ -1,0 +1,133 @@
+"""Backfilling: let later jobs run early where that delays no reservation.
+
+`Backfill` composes an order, a number of reservations and an estimator. `EASY` and `Conservative`
+are its two textbook members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import field
+from typing import Any, Literal
+
+import numpy as np
+
+from hpcsim.cluster import Cluster
+from hpcsim.decision import Decision
+from hpcsim.errors import HpcsimError
+from hpcsim.estimator import Estimator
+from hpcsim.job import Job, JobOutcome
+from hpcsim.policies.conservative import ConservativePlan
+from hpcsim.policies.estimators import Requested
+from hpcsim.policies.orders import FCFS
+from hpcsim.policies.reserving import ReservingPass
+from hpcsim.policies.shadow import ShadowPass
+from hpcsim.policy import Order, Policy
+from hpcsim.system import System
+
+
+class Backfill(Policy):
+    """Backfilling with *reservations* for the first blocked jobs.
+
+    Parameters:
+        order: who comes first.
+        backfill_order: in which order later jobs are tried; default: *order*.
+        reservations: 0, none: any job that fits starts; 1, EASY; k, the first k blocked jobs,
+            re-derived at each pass; ``"all"``, conservative: a promise for every job at arrival.
+        admit: with one reservation, who may pass: ``"shadow+extra"``, jobs that end by the shadow
+            time or use only extra nodes; ``"shadow"``, only the former.
+        boundary: ``"<="`` counts a job that ends exactly at the shadow time as ended by it.
+        estimates: how long jobs are planned to run.
+        depth: how many jobs behind the first blocked one are tried; None: all.
+        compress: with ``"all"``, when promises are remade: ``"early"``, when a job ends before its
+            planned end; ``"any"``, at every end.
+
+    Source: Mu'alem and Feitelson, IEEE TPDS 12(6), 2001.
+    """
+
+    order: Order = field(default_factory=FCFS)
+    backfill_order: Order | None = None
+    reservations: int | Literal["all"] = 1
+    admit: Literal["shadow+extra", "shadow"] = "shadow+extra"
+    boundary: Literal["<=", "<"] = "<="
+    estimates: Estimator = field(default_factory=Requested)
+    depth: int | None = None
+    compress: Literal["early", "any"] = "early"
+
+    invariances = ("time-shift",)
+
+    def __post_init__(self) -> None:
+        _check_options(self)
+
+    def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
+        """Forget everything; pick the algorithm for the number of reservations."""
+        self.order.reset(cluster, rng)
+        if self.backfill_order is not None:
+            self.backfill_order.reset(cluster, rng)
+        self.estimates.reset()
+        self._pass: ShadowPass | ReservingPass | ConservativePlan
+        if self.reservations == "all":
+            self._pass = ConservativePlan(self.order, self.estimates, self.compress)
+        elif self.reservations <= 1:
+            self._pass = ShadowPass(self)
+        else:
+            self._pass = ReservingPass(self)
+
+    def on_submit(self, job: Job, system: System) -> None:
+        """Put the job into the table of waiting jobs."""
+        self._pass.on_submit(job, system)
+
+    def on_start(self, job: Job, node_ids: str, system: System) -> None:
+        """Take the job out of the table."""
+        self._pass.on_start(job)
+
+    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
+        """Let estimators and plans learn that the job has ended."""
+        self.estimates.on_end(job, outcome, system)
+        self._pass.on_end(job, system)
+
+    def on_change(self, old: Job, new: Job, system: System) -> None:
+        """Put the changed job in its new place."""
+        self._pass.on_end(old, system)
+        self._pass.on_submit(new, system)
+
+    def schedule(self, system: System) -> Iterator[Decision]:
+        """Start what may start by the rules above."""
+        return self._pass.schedule(system)
+
+
+class EASY(Backfill):
+    """EASY backfilling: the first blocked job gets the one reservation, later ones may not delay it.
+
+    Source: Lifka, JSSPP 1995; as defined in Mu'alem and Feitelson 2001.
+    """
+
+    guarantees = ("no-head-delay",)
+
+
+class Conservative(Backfill):
+    """Conservative backfilling: every job is promised a start at arrival, and nobody delays a promise.
+
+    Source: Mu'alem and Feitelson, IEEE TPDS 12(6), 2001.
+    """
+
+    reservations: int | Literal["all"] = "all"
+
+    guarantees = ("no-delay-of-any",)
+
+
+def _check_options(policy: Backfill) -> None:
+    """Refuse values outside each option's range."""
+    choices: dict[str, tuple[Any, ...]] = {
+        "admit": ("shadow+extra", "shadow"),
+        "boundary": ("<=", "<"),
+        "compress": ("early", "any"),
+    }
+    for name, allowed in choices.items():
+        if getattr(policy, name) not in allowed:
+            raise HpcsimError(f"{name} is {getattr(policy, name)!r}.", f"Give one of {', '.join(allowed)}.")
+    count = policy.reservations
+    if count != "all" and not (isinstance(count, int) and count >= 0):
+        raise HpcsimError(f"reservations is {count!r}.", "Give a whole number from 0, or 'all'.")
+    if policy.depth is not None and policy.depth < 0:
+        raise HpcsimError(f"depth is {policy.depth}.", "Give a whole number from 0, or leave it out.")

@@ -1,0 +1,158 @@
+"""Conservative backfilling: a plan that holds a promise for every waiting job.
+
+A job is promised, at arrival, the earliest start that running and promised jobs allow. When a job
+ends early, promises are remade one at a time in queue order, so that none moves later. Where a
+running job outlives its planned end no promise can hold, and the plan is remade from nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from heapq import heappop, heappush
+
+from hpcsim.decision import Decision, Reserve, Start, WakeAt
+from hpcsim.estimator import Estimator
+from hpcsim.job import Job
+from hpcsim.policies.estimators import Requested
+from hpcsim.policy import Order
+from hpcsim.profile import Profile
+from hpcsim.system import System
+
+
+class Claim:
+    """Nodes promised to a waiting job, or held by a running one, in [*start_s*, *end_s*) of the plan."""
+
+    __slots__ = ("end_s", "job", "length_s", "start_s")
+
+    def __init__(self, job: Job, length_s: float) -> None:
+        self.job = job
+        self.length_s = length_s
+        self.start_s: float = math.inf
+        self.end_s: float = math.inf
+
+
+class ConservativePlan:
+    """The promises of one run, and the profile that they and the running jobs leave free."""
+
+    def __init__(self, order: Order, estimates: Estimator, compress: str) -> None:
+        self._order = order
+        self._estimates = estimates
+        self._compresses_always = compress == "any"
+        self._profile: Profile | None = None
+        self._promised: dict[int, Claim] = {}
+        self._running: dict[int, Claim] = {}
+        self._planned_ends: list[tuple[float, int]] = []
+        self._arrived: list[Job] = []
+        self._must_compress = False
+        self._is_broken = False
+        self._wake_s: float = -math.inf
+
+    def on_submit(self, job: Job, system: System) -> None:
+        """A job has arrived; its promise is made in the pass of this instant."""
+        self._arrived.append(job)
+
+    def on_start(self, job: Job) -> None:
+        """A promise has been kept: its claim goes on as the running job's."""
+        claim = self._promised.pop(job.row)
+        self._running[job.row] = claim
+        heappush(self._planned_ends, (claim.end_s, job.row))
+
+    def on_end(self, job: Job, system: System) -> None:
+        """Give back what the job's claim still holds."""
+        now_s = system.now_s
+        claim = self._running.pop(job.row, None)
+        if claim is not None:
+            self._must_compress |= claim.end_s > now_s or self._compresses_always
+            self._is_broken |= now_s > claim.start_s + self._estimates.limit_s(job, system)
+            self._plan(system).take(now_s, claim.end_s, -job.nodes)
+        elif job.row in self._promised:
+            claim = self._promised.pop(job.row)
+            self._plan(system).take(claim.start_s, claim.end_s, -job.nodes)
+            self._must_compress = True
+        else:
+            self._arrived = [other for other in self._arrived if other.row != job.row]
+
+    def schedule(self, system: System) -> Iterator[Decision]:
+        """Remake promises where there is room, promise the new arrivals, start what is due."""
+        now_s = system.now_s
+        is_overdue = self._has_overdue(now_s)
+        if is_overdue or self._is_broken:
+            yield from self._remake(system)
+        elif self._must_compress:
+            yield from self._compress(system)
+        self._must_compress = self._is_broken = False
+        arrived, self._arrived = self._arrived, []
+        for job in arrived:
+            yield from self._promise(self._claim(job, system), system)
+        yield from self._start_due(system)
+        self._plan(system).forget_before(now_s)
+        yield from self._ask_to_be_woken(now_s + 1 if is_overdue else now_s)
+
+    def _plan(self, system: System) -> Profile:
+        if self._profile is None:
+            self._profile = system.profile()
+        return self._profile
+
+    def _claim(self, job: Job, system: System) -> Claim:
+        claim = Claim(job, max(self._estimates.limit_s(job, system), 1))
+        self._promised[job.row] = claim
+        return claim
+
+    def _promise(self, claim: Claim, system: System) -> Iterator[Decision]:
+        """Give *claim* its earliest place in the plan."""
+        plan, job = self._plan(system), claim.job
+        start_s = plan.earliest_s(job.nodes, claim.length_s, system.now_s)
+        claim.start_s, claim.end_s = start_s, start_s + claim.length_s
+        plan.take(start_s, claim.end_s, job.nodes)
+        yield Reserve(job, start_s)
+
+    def _compress(self, system: System) -> Iterator[Decision]:
+        """Move each promise, in queue order, to the first place before it that has room."""
+        plan, now_s = self._plan(system), system.now_s
+        plan.forget_before(now_s)
+        for claim in self._in_order(system):
+            if claim.start_s <= now_s:
+                continue
+            nodes = claim.job.nodes
+            start_s = plan.earliest_before_s(nodes, claim.length_s, claim.start_s)
+            if start_s < claim.start_s:
+                plan.take(claim.start_s, claim.end_s, -nodes)
+                claim.start_s, claim.end_s = start_s, start_s + claim.length_s
+                plan.take(start_s, claim.end_s, nodes)
+                yield Reserve(claim.job, start_s)
+
+    def _remake(self, system: System) -> Iterator[Decision]:
+        """Make the whole plan anew from what runs."""
+        by_limits = type(self._estimates) is Requested
+        self._profile = system.profile(None if by_limits else self._estimates)
+        for claim in self._in_order(system):
+            yield from self._promise(claim, system)
+
+    def _in_order(self, system: System) -> list[Claim]:
+        claims = list(self._promised.values())
+        key = self._order.key
+        claims.sort(key=lambda claim: key(claim.job, system))
+        return claims
+
+    def _start_due(self, system: System) -> Iterator[Decision]:
+        now_s = system.now_s
+        for claim in [claim for claim in self._promised.values() if claim.start_s <= now_s]:
+            if system.fits(claim.job):
+                yield Start(claim.job)
+
+    def _has_overdue(self, now_s: float) -> bool:
+        """Tell whether a running job has outlived its planned end."""
+        ends = self._planned_ends
+        while ends and ends[0][0] <= now_s:
+            if ends[0][1] in self._running:
+                return True
+            heappop(ends)
+        return False
+
+    def _ask_to_be_woken(self, after_s: float) -> Iterator[Decision]:
+        """Ask for a pass at the next promised start; one behind an overdue job waits for its end."""
+        wake_s = min((claim.start_s for claim in self._promised.values() if claim.start_s > after_s), default=math.inf)
+        if wake_s < math.inf and wake_s != self._wake_s:
+            self._wake_s = wake_s
+            yield WakeAt(wake_s)
