@@ -10,7 +10,7 @@ import numpy as np
 from hpcsim.job import Job
 from hpcsim.waiting import NO_JOB, WaitingJobs, pick
 
-_FEW_SLOTS = 16  # up to this number a plain loop is faster than NumPy
+_FEW_SLOTS = 256  # up to this number a plain loop is faster than NumPy
 
 
 class JobQueue(WaitingJobs):
