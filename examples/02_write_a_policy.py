@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from hpcsim import Cluster, Decision, Job, Order, Policy, Start, System, make_policy, registry, simulate
 
 
-class NarrowestFirst(Order):
-    """Jobs that ask for fewer nodes come first."""
+class WidestFirst(Order):
+    """Jobs that ask for more nodes come first."""
 
     def key(self, job: Job, system: System) -> int:
-        """Return the nodes that the job asks for."""
-        return job.nodes
+        """Return the nodes that the job asks for, negated: the smallest key leads."""
+        return -job.nodes
 
 
 class FirstFit(Policy):
@@ -39,8 +39,8 @@ def main() -> None:
     workload = registry.make("models", "poisson", jobs=2_000, nodes=cluster.nodes, load=0.85, seed=1)
     policies = {
         "easy": make_policy("easy"),
-        "narrowest first": NarrowestFirst(),
-        "narrowest first, backfilled": make_policy("backfill", order=NarrowestFirst()),
+        "widest first": WidestFirst(),
+        "widest first, backfilled": make_policy("backfill", order=WidestFirst()),
         "first fit": FirstFit(),
         "first fit among 10": FirstFit(depth=10),
     }

@@ -31,6 +31,11 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HPCSIM_PROFILE", "ci"))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let hpcsim's own warnings pass: real logs provoke them, and tests about them expect them by name."""
+    config.addinivalue_line("filterwarnings", "ignore::hpcsim.errors.HpcsimWarning")
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Return the folder of the checkout."""
