@@ -25,6 +25,7 @@ FAILED = "failed"
 
 def compare(
     trace: options.Trace,
+    *,
     policy: Annotated[
         list[str], typer.Option("--policy", metavar="NAME", help="Policy to compare, as for run; repeat it.")
     ],
@@ -56,14 +57,14 @@ def compare(
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
     runs = run_policies(workload, machine, policies, watch=watch, seed=seed, until=until, check=check)
     results = _finished(runs, out)
-    rows = compare_results(results, allow_unequal=allow_unequal).to_dict("index")
+    comparison = compare_results(results, allow_unequal=allow_unequal)
     title = describe(trace, machine)
     if report is not None:
         _report(results, report, title)
     if json:
-        print_json(rows)
+        print_json(comparison.to_dict("index"))
     else:
-        print_comparison(title, rows)
+        print_comparison(title, comparison)
 
 
 def _finished(runs: Iterator[tuple[str, Result]], out: Path | None) -> dict[str, Result]:

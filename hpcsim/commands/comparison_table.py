@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hpcsim.commands.output import print_table
 from hpcsim.results.quantities import MISSING, duration, number, percentage
 
-Rows = Mapping[str, Mapping[str, Any]]
-"""Policy -> its summary, in the order given."""
+if TYPE_CHECKING:
+    import pandas as pd
 
 _HEADINGS = ("policy", "mean\nwait", "change", "median\nwait", "95 %\nwait", "bounded\nslowdown", "util.")
 
 
-def print_comparison(title: str, rows: Rows) -> None:
-    """Write the comparison on standard output; waits and slowdowns are over the jobs that started."""
+def print_comparison(title: str, comparison: pd.DataFrame) -> None:
+    """Write what `hpcsim.results.comparison.compare` returned; waits and slowdowns are over the jobs that started."""
+    rows: dict[Any, dict[Any, Any]] = comparison.to_dict("index")
     first = next(iter(rows.values()))
     print_table(f"{title}, {_job_counts(rows)}", _HEADINGS, [_line(label, row, first) for label, row in rows.items()])
 
@@ -39,7 +40,7 @@ def _change(value: float, reference: float) -> str:
     return f"{100 * (value / reference - 1):+,.0f} %" if is_defined else MISSING
 
 
-def _job_counts(rows: Rows) -> str:
+def _job_counts(rows: Mapping[str, Mapping[str, Any]]) -> str:
     """Return how many jobs started: one number, or one a policy where they differ."""
     counts = {label: number(row["jobs_started"]) for label, row in rows.items()}
     if len(set(counts.values())) == 1:

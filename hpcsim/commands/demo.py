@@ -28,7 +28,7 @@ def demo(
     check_folder(out)
     shown = run_demo(jobs=jobs, seed=seed, watch=watch)
     title = f"Generated workload (load {LOAD}, seed {seed}) on {shown.cluster.nodes} nodes"
-    print_comparison(title, compare(shown.results).to_dict("index"))
+    print_comparison(title, compare(shown.results))
     out.mkdir(parents=True, exist_ok=True)
     path = (out / REPORT).absolute()
     write_report(shown.results, path, title=title)

@@ -42,6 +42,7 @@ _TIMES = (
 
 def run(
     trace: options.Trace,
+    *,
     nodes: options.Nodes = None,
     processors: options.Processors = None,
     cluster: options.ClusterFile = None,

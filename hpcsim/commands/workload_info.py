@@ -77,11 +77,10 @@ def _percentile_names() -> list[str]:
 
 
 def _percentiles(column: NDArray[Any]) -> dict[str, float]:
-    values = (
-        np.percentile(column, PERCENTILES, method="inverted_cdf").tolist()
-        if len(column)
-        else [math.nan] * len(PERCENTILES)
-    )
+    """Return values that occur in *column* (no interpolation); NaN for an empty one."""
+    if not len(column):
+        return {f"p{p}": math.nan for p in PERCENTILES}
+    values = np.percentile(column, PERCENTILES, method="inverted_cdf").tolist()
     return {f"p{p}": value for p, value in zip(PERCENTILES, values, strict=True)}
 
 

@@ -17,7 +17,7 @@ Watch = Callable[[str, int], AbstractContextManager[Sequence[Recorder]]]
 """Called with a run's label and its number of jobs; the context gives the recorders of that run."""
 
 
-def unwatched(label: str, jobs: int) -> AbstractContextManager[Sequence[Recorder]]:
+def unwatched(_label: str, _jobs: int) -> AbstractContextManager[Sequence[Recorder]]:
     """Watch nothing."""
     return nullcontext(())
 

@@ -23,7 +23,8 @@ def test_table_names_trace_machine_policy_and_the_waits(cli: Cli, trace: Path) -
     done = cli("run", trace, "--policy", "fcfs")
     assert done.exit_code == 0
     assert done.stdout.startswith(f"fcfs, {trace.name} on 4 processors\n")
-    rows = dict(re.split(r"\s{2,}", line.strip(), maxsplit=1) for line in done.stdout.splitlines() if "  " in line[2:])
+    cells = [re.split(r"\s{2,}", line.strip(), maxsplit=1) for line in done.stdout.splitlines()]
+    rows = {row[0]: row[1] for row in cells if len(row) == 2}
     assert rows["jobs started"] == "4"
     assert rows["mean wait"].split() == ["1", "min", "44", "s", "104"]
     assert rows["longest wait"].split() == ["2", "min", "47", "s", "167"]
