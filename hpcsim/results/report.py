@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
@@ -87,7 +88,7 @@ def _table(results: Mapping[str, Result]) -> str:
         values = figures[key].tolist()
         known = [value for value in values if not math.isnan(value)]
         best = better(known) if better and len(set(known)) > 1 else None
-        cells = "".join(f"<td{_mark(value == best)}>{escape(write(value))}</td>" for value in values)
+        cells = "".join(f"<td{_mark(value == best)}>{_unbroken(escape(write(value)))}</td>" for value in values)
         lines.append(f'<tr><th scope="row">{escape(label)}</th>{cells}</tr>')
     caption = (
         "<caption>Bold: the best of a row. Means are over the jobs that started.</caption>" if len(results) > 1 else ""
@@ -187,6 +188,11 @@ def _short(value: Any) -> str:
 
 def _percent(share: float) -> str:
     return f"{share:.0%}"
+
+
+def _unbroken(text: str) -> str:
+    """Keep a number and its unit on one line."""
+    return re.sub(r"(?<=\d) (?=\D)", "&nbsp;", text)
 
 
 def _mark(is_best: bool) -> str:
