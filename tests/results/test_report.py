@@ -139,3 +139,23 @@ def test_shares_numbers_and_axis_units():
     assert (percentage(0.7142), percentage(None)) == ("71.4 %", "n/a")
     assert (number(12345.6), number(12.345), number(7), number(None)) == ("12,346", "12.3", "7", "n/a")
     assert [time_axis_unit(span)[0] for span in (10, 600, 9000, 10**6)] == ["seconds", "minutes", "hours", "days"]
+
+
+def test_axes_are_marked_in_units_people_use(easy, fcfs):
+    """230 s in minutes: 0, 1, 2, 3; a wait of 130 s lies on an axis of 1 s, 10 s, 1 min, 10 min."""
+    used = charts.over_time({"easy": easy.timeline}, "used_nodes", "used", y_high=4)
+    waits = charts.distribution({"fcfs": fcfs.jobs["wait_s"].dropna().to_numpy()}, "waits")
+    texts = [re.findall(r"<text[^>]*>([^<]*)</text>", svg) for svg in (used, waits)]
+    assert texts[0] == ["0", "1", "2", "3", "4", "0", "1", "2", "3", "minutes since the first submit"]
+    assert texts[1][5:] == ["1 s", "10 s", "1 min", "10 min", "waited at most"]
+
+
+def test_each_line_is_a_share_of_its_own_machine(workload, easy):
+    """Both machines reach 4 nodes in use: all of 4, half of 8; the axis ends at 100 %, the lines at 1 and 1/2."""
+    larger = simulate(workload.head(3), Cluster.of_nodes(8), FCFS())
+    text = render({"small": easy, "large": larger}, title="sizes")
+    lines = re.findall(r'class="line s\d" d="([^"]*)"', text)[:2]
+    highest = [min(float(y) for y in re.findall(r"V([\d.]+)", line)) for line in lines]
+    floor, top = charts.HEIGHT - charts.BOTTOM, charts.TOP
+    used = larger.timeline["used_nodes"].max() / 8
+    assert highest == pytest.approx([top, floor - used * (floor - top)], abs=0.1)
