@@ -56,12 +56,11 @@ def over_time(
     column: str,
     label: str,
     *,
-    scale: float = 1.0,
     y_high: float | None = None,
     y_text: Callable[[float], str] = number,
     points: int = MOST_POINTS,
 ) -> str:
-    """Draw a column of each timeline, times *scale*, as steps from the first instant of any to the last.
+    """Draw a column of each timeline as steps from the first instant of any to the last.
 
     Where a timeline has more instants than *points*, each step is the mean over an equal share of
     the time.
@@ -70,7 +69,6 @@ def over_time(
     low_s, high_s = (min(low for low, _ in ends), max(high for _, high in ends)) if ends else (0.0, 1.0)
     high_s = high_s if high_s > low_s else low_s + 1
     lines = {name: _steps(t, column, low_s, high_s, points) for name, t in timelines.items()}
-    lines = {name: (time_s, level * scale) for name, (time_s, level) in lines.items()}
     top = y_high or max([float(level.max()) for _, level in lines.values() if len(level)], default=0) or 1.0
     y_ticks = [(value, y_text(value)) for value in _round_steps(top)]
     unit, size = time_axis_unit(high_s - low_s)

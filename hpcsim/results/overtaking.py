@@ -40,16 +40,14 @@ def overtaken_s(jobs: pd.DataFrame, timeline: pd.DataFrame, nodes: int) -> Value
     no such instant. Shape: one value a row of *jobs*; *nodes* is the machine's size.
     """
     order = _queue_order(jobs)
-    start_s = jobs["start_s"].to_numpy()[order]
-    wanted = jobs["nodes"].to_numpy()[order].astype(np.int64)
     last_s = float(timeline["time_s"].iloc[-1]) if len(timeline) else 0.0
-    left_s = _left_queue_s(jobs, last_s)[order]
-    held = np.where(jobs["run_s"].to_numpy()[order] == 0, 0, wanted)
-    room = _room(start_s, held, timeline, nodes)
+    start_s, left_s = jobs["start_s"].to_numpy()[order], _left_queue_s(jobs, last_s)[order]
     involved = np.flatnonzero(_is_passed(start_s, left_s) | is_backfilled(jobs)[order])
-    passed_s = np.full(len(order), np.inf)
-    passed_s[involved] = _first_passed_s(start_s[involved], wanted[involved], room[involved])
-    overtaken = np.empty(len(order))
+    order, start_s, left_s = order[involved], start_s[involved], left_s[involved]
+    wanted = jobs["nodes"].to_numpy()[order].astype(np.int64)
+    held = np.where(jobs["run_s"].to_numpy()[order] == 0, 0, wanted)
+    passed_s = _first_passed_s(start_s, wanted, _room(start_s, held, timeline, nodes))
+    overtaken = np.zeros(len(jobs))
     overtaken[order] = left_s - np.minimum(passed_s, left_s)
     return overtaken
 

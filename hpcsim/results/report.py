@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hpcsim.errors import ResultError
 from hpcsim.results import charts
@@ -21,6 +22,9 @@ from hpcsim.results.report_style import STYLE
 from hpcsim.results.result import Result
 from hpcsim.results.storage import plain
 from hpcsim.results.verdict import verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROWS: tuple[tuple[str, str, Callable[[Any], str], Callable[..., float] | None], ...] = (
     ("Mean wait", "mean_wait_s", duration, min),
@@ -87,7 +91,7 @@ def _table(results: Mapping[str, Result]) -> str:
         values = figures[key].tolist()
         known = [value for value in values if not math.isnan(value)]
         best = better(known) if better and len(set(known)) > 1 else None
-        cells = "".join(f"<td{_mark(value == best)}>{escape(write(value))}</td>" for value in values)
+        cells = "".join(f"<td{_mark(value == best)}>{_unbroken(escape(write(value)))}</td>" for value in values)
         lines.append(f'<tr><th scope="row">{escape(label)}</th>{cells}</tr>')
     caption = (
         "<caption>Bold: the best of a row. Means are over the jobs that started.</caption>" if len(results) > 1 else ""
@@ -99,12 +103,11 @@ def _table(results: Mapping[str, Result]) -> str:
 
 
 def _charts(results: Mapping[str, Result]) -> str:
-    timelines = {name: result.timeline for name, result in results.items()}
-    nodes = next(iter(results.values())).nodes
+    timelines = {name: _with_share(result) for name, result in results.items()}
     points = POINTS_OF_ONE if len(results) == 1 else POINTS_OF_SEVERAL
     waits_s = {name: result.jobs["wait_s"].dropna().to_numpy() for name, result in results.items()}
     used = charts.over_time(
-        timelines, "used_nodes", "Utilisation over time", scale=1 / nodes, y_high=1.0, y_text=_percent, points=points
+        timelines, "used_share", "Utilisation over time", y_high=1.0, y_text=_percent, points=points
     )
     queue = charts.over_time(timelines, "queue_length", "Waiting jobs over time", points=points)
     waits = charts.distribution(waits_s, "Share of jobs by longest wait")
@@ -115,6 +118,11 @@ def _charts(results: Mapping[str, Result]) -> str:
         for caption, svg in figures
     )
     return f'<section class="charts">{drawn}</section>{_smoothing(timelines, points)}'
+
+
+def _with_share(result: Result) -> pd.DataFrame:
+    """Return the timeline with the share of the result's own machine that is in use."""
+    return result.timeline.assign(used_share=result.timeline["used_nodes"] / result.nodes)
 
 
 def _smoothing(timelines: Mapping[str, Any], points: int) -> str:
@@ -187,6 +195,11 @@ def _short(value: Any) -> str:
 
 def _percent(share: float) -> str:
     return f"{share:.0%}"
+
+
+def _unbroken(text: str) -> str:
+    """Keep a number and its unit on one line."""
+    return re.sub(r"(?<=\d) (?=\D)", "&nbsp;", text)
 
 
 def _mark(is_best: bool) -> str:

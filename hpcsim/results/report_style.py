@@ -68,7 +68,8 @@ font-size:.85rem}}
 dl{{margin:0}}
 dd{{margin:0 0 .35rem;overflow-wrap:anywhere}}
 {_series()}
-@media (max-width:480px){{th,td{{padding:.35rem .25rem;font-size:.8rem;white-space:normal}}.verdict{{font-size:1.1rem}}}}
+@media (max-width:480px){{th,td{{padding:.35rem .25rem;font-size:.8rem;white-space:normal}}
+.verdict{{font-size:1.1rem}}}}
 @media print{{
 :root{{--page:#fff;--ink:#000;--soft:#444;--rule:#ccc;--card:#fff;--best:#eee;{_palette(0)}}}
 main{{max-width:none;padding:0}}

@@ -24,6 +24,9 @@ TABLES = {"jobs": JOB_COLUMNS, "attempts": ATTEMPT_COLUMNS, "timeline": TIMELINE
 RECORDS = ("summary", "provenance", "ingest", "timings")
 """Records of a result, each in ``<name>.json``."""
 
+REPEATING = ("nodes", "state", "state_reason", "attempts", "attempt", "lost_node_s", "user_id", "partition")
+"""Columns of few different values: dictionaries make them small, and the others slow to write."""
+
 FILES = (*(f"{name}.parquet" for name in TABLES), *(f"{name}.json" for name in RECORDS))
 """All files of a saved result."""
 
@@ -119,7 +122,9 @@ def _write_table(path: Path, table: pd.DataFrame) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path, compression="zstd")
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    repeating = [name for name in arrow.column_names if name in REPEATING]
+    pq.write_table(arrow, path, compression="zstd", use_dictionary=repeating)
 
 
 def _write_record(path: Path, record: Mapping[str, Any]) -> None:
