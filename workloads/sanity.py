@@ -40,4 +40,5 @@ def _machine_remarks(workload: Workload, machine: int, widest: int, too_wide: in
     if len(workload) < ENOUGH_JOBS or np.isnan(load):
         return
     if load < LOW_LOAD or load > HIGH_LOAD:
-        yield f"the jobs offer a load of {load:.3g} to {size}, the widest asks for {widest:,}. Check the machine's size."
+        offer = f"the jobs offer a load of {load:.3g} to {size}, the widest asks for {widest:,}"
+        yield f"{offer}. Check the machine's size."

@@ -96,8 +96,8 @@ def test_header_keeps_repeated_keys_continuations_and_zone(read_text):
     [
         row().replace(" ", "\t") + "\n",
         "   " + row().replace(" ", "    ") + "  \n",
-        "\r\n".join(["; MaxProcs: 8", row(), ""]),
-        "\r".join(["; MaxProcs: 8", row(), ""]),
+        f"; MaxProcs: 8\r\n{row()}\r\n",
+        f"; MaxProcs: 8\r{row()}\r",
         row(),
         f"\n\n  \t \n{row()}\n\n",
         f"\n{' ' * 80}\n{row()}\n",
@@ -159,7 +159,9 @@ def test_fractions_where_none_can_be(read_text):
     assert w.ledger.changed == 1
 
 
-@pytest.mark.parametrize("word", ["abc", "nan", "NaN", "inf", "-Infinity", "1_000", "0x10", "1,5", "True", "1e400", "''"])
+@pytest.mark.parametrize(
+    "word", ["abc", "nan", "NaN", "inf", "-Infinity", "1_000", "0x10", "1,5", "True", "1e400", "''"]
+)
 @pytest.mark.parametrize("name", ["submit_s", "requested_s", "user_id"])
 def test_words_are_no_numbers(read_text, name, word):
     w = read_text(f"{row(job_id=1)}\n{row(job_id=2, **{name: word})}\n{row(job_id=3)}\n")
@@ -211,7 +213,9 @@ def test_each_field_not_known_in_turn(read_text, name):
     assert w.nodes.tolist() == [4, 4]
     assert w.limit_s.tolist() == [90, 60 if name == "requested_s" else 90]
     job = w.job(1)
-    who = {"user_id": 3, "group_id": 2, "app_id": 9} | ({name: None} if name in ("user_id", "group_id", "app_id") else {})
+    who = {"user_id": 3, "group_id": 2, "app_id": 9} | (
+        {name: None} if name in ("user_id", "group_id", "app_id") else {}
+    )
     assert {key: getattr(job, key) for key in who} == who
 
 
@@ -328,7 +332,9 @@ def test_gzip_is_told_by_content(read_text):
     assert values(read_text(row(), name="plain.swf.gz"), "job_id") == [[7]]
 
 
-@pytest.mark.parametrize("text", ["", "; MaxProcs: 8\n", "\n\n", row(run_s=-1)], ids=["empty", "header", "blank", "refused"])
+@pytest.mark.parametrize(
+    "text", ["", "; MaxProcs: 8\n", "\n\n", row(run_s=-1)], ids=["empty", "header", "blank", "refused"]
+)
 def test_no_jobs_is_a_workload_with_a_warning(tmp_path, text):
     path = tmp_path / "none.swf"
     path.write_text(text)
@@ -343,7 +349,7 @@ def test_no_jobs_is_a_workload_with_a_warning(tmp_path, text):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda p: None, "There is no file"),
+        (lambda _: None, "There is no file"),
         (lambda p: p.mkdir(), "is a folder"),
         (lambda p: p.write_bytes(gzip.compress(row().encode() * 9999)[:-500]), "damaged"),
         (lambda p: p.write_bytes(gzip.compress(row().encode()) + b"rubbish"), "damaged"),
@@ -362,7 +368,8 @@ def test_what_cannot_be_read_is_one_error(tmp_path, make, message):
 
 
 @pytest.mark.parametrize(
-    "options", [{"mode": "repare"}, {"processors": 0}, {"limit_rows": -1}, {"mode": "quarantine"}, {"quarantine_path": "x"}]
+    "options",
+    [{"mode": "repare"}, {"processors": 0}, {"limit_rows": -1}, {"mode": "quarantine"}, {"quarantine_path": "x"}],
 )
 def test_options_out_of_range(tmp_path, options):
     path = tmp_path / "log.swf"

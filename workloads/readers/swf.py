@@ -148,7 +148,7 @@ def _columns(table: SwfTable, jobs: JobColumns, kept: NDArray[np.bool_]) -> dict
     fields = table.columns
     rows = slice(None) if kept.all() else kept
     columns = {
-        "job_id": fields.pop("job_id")[rows],
+        "job_id": narrow(fields.pop("job_id")[rows]),
         "submit_s": _exact(fields.pop("submit_s")[rows]),
         "run_s": _exact(fields.pop("run_s")[rows]),
         "limit_s": _exact(jobs.limit_s[rows]),
@@ -172,7 +172,7 @@ def _exact(times: Column) -> Column:
 
 def _who(columns: dict[str, Column]) -> dict[str, Column]:
     """Return user, group and application all three, where any is known: `Job` is built fastest so."""
-    return columns if _present(columns) else {}
+    return {name: narrow(column) for name, column in columns.items()} if _present(columns) else {}
 
 
 def _present(columns: dict[str, Column]) -> dict[str, Column]:
