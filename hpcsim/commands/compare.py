@@ -46,7 +46,10 @@ def compare(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Simulate a job log under several policies and compare them; the first one is the reference."""
+    """Simulate a job log under several policies.
+
+    Changes are against the first policy. Waits and slowdowns are averages over the jobs that started.
+    """
     from hpcsim.results.comparison import compare as compare_results
 
     check_file(report)

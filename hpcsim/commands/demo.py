@@ -21,7 +21,10 @@ def demo(
     seed: options.Seed = 0,
     jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="How many jobs to generate.")] = 5_000,
 ) -> None:
-    """Compare FCFS, EASY and conservative backfilling on a generated workload; write an HTML report."""
+    """Compare three policies on a generated workload.
+
+    FCFS, EASY and conservative backfilling; the last line printed is the path of an HTML report.
+    """
     from hpcsim.results.comparison import compare
     from hpcsim.results.report import write_report
 

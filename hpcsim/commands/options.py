@@ -18,9 +18,13 @@ class ReadMode(StrEnum):
 
 
 Trace = Annotated[str, typer.Argument(metavar="TRACE", help="Job log in the Standard Workload Format, .gz or plain.")]
-Nodes = Annotated[int | None, typer.Option("--nodes", min=1, metavar="N", help="Machine of N nodes.")]
+Nodes = Annotated[
+    int | None,
+    typer.Option("--nodes", min=1, metavar="N", help="Machine of N nodes, or processors if the log counts those."),
+]
 Processors = Annotated[
-    int | None, typer.Option("--processors", min=1, metavar="P", help="Machine of P processors, each on its own.")
+    int | None,
+    typer.Option("--processors", min=1, metavar="P", help="Machine of P processors, for a log that counts processors."),
 ]
 ClusterFile = Annotated[
     Path | None, typer.Option("--cluster", metavar="FILE", help="Machine described in a TOML file.")

@@ -29,7 +29,15 @@ def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", show_header=any(headings))
+    is_headed = any(headings)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+        show_header=is_headed,
+        header_style="bold",
+        padding=(0, 1, 0, 0),
+    )
     for column, heading in enumerate(headings):
         is_text = column < left
         table.add_column(heading, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)

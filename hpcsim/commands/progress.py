@@ -8,31 +8,32 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
 
 from hpcsim.commands.output import say
-from hpcsim.job import Job, JobOutcome
+from hpcsim.job import Job
 from hpcsim.recorder import Recorder
 from hpcsim.system import System
 
 INTERVAL_S = 0.2
 
 
-class EndCounter(Recorder):
-    """Counts the jobs that have ended, and calls *show* with the count now and then.
+class StartCounter(Recorder):
+    """Counts the jobs that have started, and calls *show* with the count now and then.
 
-    *show* is called at most every `INTERVAL_S` seconds of wall-clock time.
+    *show* is called at most every `INTERVAL_S` seconds of wall-clock time. Starts are counted and
+    not ends, because the engine has to make a `JobOutcome` for whoever listens to ends.
     """
 
     def __init__(self, show: Callable[[int], None]) -> None:
-        self.ended = 0
+        self.started = 0
         self._show = show
         self._next_s = perf_counter() + INTERVAL_S
 
-    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
+    def on_start(self, job: Job, node_ids: str, system: System) -> None:
         """Count one."""
-        self.ended += 1
+        self.started += 1
         now_s = perf_counter()
         if now_s >= self._next_s:
             self._next_s = now_s + INTERVAL_S
-            self._show(self.ended)
+            self._show(self.started)
 
 
 def watch(label: str, jobs: int) -> AbstractContextManager[Sequence[Recorder]]:
@@ -67,11 +68,11 @@ def _bar(label: str, jobs: int) -> Iterator[Sequence[Recorder]]:
     with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as progress:
         task = progress.add_task(label, total=jobs, rate=0.0)
 
-        def show(ended: int) -> None:
-            rate = ended / (perf_counter() - started_s)
-            progress.update(task, completed=ended, rate=rate, refresh=True)
+        def show(started: int) -> None:
+            rate = started / (perf_counter() - started_s)
+            progress.update(task, completed=started, rate=rate, refresh=True)
 
-        counter = EndCounter(show)
+        counter = StartCounter(show)
         yield (counter,)
     took_s = perf_counter() - started_s
-    say(f"{label}: {counter.ended:,} jobs in {took_s:.1f} s ({counter.ended / took_s:,.0f} jobs/s)")
+    say(f"{label}: {counter.started:,} jobs in {took_s:.1f} s ({counter.started / took_s:,.0f} jobs/s)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from hpcsim.errors import ClusterError
 from hpcsim.workload import Workload
 
 FORMAT = "swf"
+GUESSED_MACHINE = "machine-from-widest-job"
+"""Rule in a reader's ledger: the log names no machine, so its widest job stands in for one."""
 
 
 def read_trace(path: str, *, mode: str, limit: int | None = None) -> Workload:
@@ -20,8 +23,10 @@ def read_trace(path: str, *, mode: str, limit: int | None = None) -> Workload:
     options: dict[str, Any] = {"mode": mode}
     if limit is not None:
         options["limit_rows"] = limit
-    with busy(f"Reading {Path(path).name}"):
+    with warnings.catch_warnings(record=True) as caught, busy(f"Reading {Path(path).name}"):
         workload: Workload = registry.find("readers", FORMAT)(path, **options)
+    for warning in caught:  # now that the spinner is off the line
+        warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
     if workload.limits_are_run_times:
         say("The log has no limits, so the run times stand in for them: policies plan with perfect estimates.")
     return workload
@@ -45,14 +50,7 @@ def choose_machine(
         )
     if nodes is not None and workload.counted == "processors":
         say(f"This log counts processors: --nodes {nodes} means {nodes} processors.")
-    size = nodes or processors or workload.machine_nodes
-    if size is None:
-        raise ClusterError(
-            "The log does not say how large its machine is.",
-            f"Give --{workload.counted} N or --cluster FILE.",
-        )
-    if nodes is None and processors is None:
-        say(f"Machine: {size:,} {workload.counted}, as the log's header says.")
+    size = nodes or processors or _by_the_log(workload)
     return Cluster.of_processors(size) if workload.counted == "processors" else Cluster.of_nodes(size)
 
 
@@ -60,6 +58,20 @@ def describe(trace: str, cluster: Cluster) -> str:
     """Return the trace's and the machine's part of a table's title."""
     name = "" if cluster.name == "cluster" else f"{cluster.name}, "
     return f"{Path(trace).name} on {name}{cluster.nodes:,} {cluster.counted}"
+
+
+def _by_the_log(workload: Workload) -> int:
+    """Return the size of the log's own machine. A size that the reader only guessed is not good enough to simulate."""
+    size, guess = workload.machine_nodes, ""
+    if any(rule.rule == GUESSED_MACHINE for rule in workload.ledger.rules):
+        size, guess = None, f" (its widest job takes {size:,})"
+    if size is None:
+        raise ClusterError(
+            f"The log does not say how large its machine is{guess}.",
+            f"Give --{workload.counted} N or --cluster FILE.",
+        )
+    say(f"Machine: {size:,} {workload.counted}, as the log's header says.")
+    return size
 
 
 def _from_file(workload: Workload, path: Path) -> Cluster:

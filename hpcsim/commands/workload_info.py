@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from hpcsim.commands import options
 from hpcsim.commands.output import print_json, print_table
 from hpcsim.commands.trace import read_trace
+from hpcsim.errors import WorkloadRepaired
 from hpcsim.results.quantities import duration, number, percentage
 from hpcsim.workload import Workload
 
@@ -25,7 +27,9 @@ def workload_info(
     json: options.Json = False,
 ) -> None:
     """Show what a job log holds, and what the reader kept, changed and refused."""
-    workload = read_trace(trace, mode=mode, limit=limit)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WorkloadRepaired)  # the table of rules says it better
+        workload = read_trace(trace, mode=mode, limit=limit)
     facts = describe_workload(workload)
     if json:
         print_json(facts)

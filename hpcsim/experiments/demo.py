@@ -12,7 +12,7 @@ from hpcsim.workload import Workload
 
 POLICIES = ("fcfs", "easy", "conservative")
 NODES = 128
-LOAD = 0.75
+LOAD = 0.6
 """Offered load: high enough for a queue, and low enough for FCFS to keep up with the arrivals."""
 
 

@@ -50,7 +50,8 @@ def test_empty_log(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_log_without_a_machine_size(cli: Cli, write_log: Files) -> None:
-    assert_one_sentence(cli("run", write_log([(1, 0, 10, 2)], header="")), "--processors", "--cluster")
+    done = cli("run", write_log([(1, 0, 10, 2)], header=""))
+    assert_one_sentence(done, "--processors", "--cluster", "widest job takes 2")
 
 
 def test_typo_in_the_policy(shell: Shell, trace: Path) -> None:

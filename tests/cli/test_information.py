@@ -54,10 +54,11 @@ def test_workload_info_counts_by_hand(cli: Cli, write_log: Files) -> None:
     assert sum(rule["rows"] for rule in facts["rules"] if rule["effect"] == "refused") == 1
 
 
-def test_workload_info_without_a_machine(cli: Cli, write_log: Files) -> None:
+def test_workload_info_of_a_log_that_names_no_machine(cli: Cli, write_log: Files) -> None:
     facts = json.loads(cli("workload", "info", write_log([(1, 0, 10, 2)], header=""), "--json").stdout)
-    assert facts["processors"] is None
+    assert facts["processors"] == 2
     assert facts["offered_load"] is None
+    assert "machine-from-widest-job" in [rule["rule"] for rule in facts["rules"]]
 
 
 def test_workload_info_table(cli: Cli, trace: Path) -> None:

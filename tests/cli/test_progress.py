@@ -12,14 +12,14 @@ from hpcsim.commands import progress
 WORKLOAD = Workload.of(submit_s=range(50), run_s=[5] * 50, nodes=[1] * 49 + [9])
 
 
-def test_counts_every_end_and_shows_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that moves 0.01 s at each look: 50 ends are 0.5 s, so two updates at 0.2 s each."""
+def test_counts_every_start_and_shows_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """49 of 50 jobs fit. A clock that moves 0.01 s at each look: two updates, at 0.2 s and 0.4 s."""
     ticks = iter(range(1_000))
     monkeypatch.setattr(progress, "perf_counter", lambda: next(ticks) / 100)
     shown: list[int] = []
-    counter = progress.EndCounter(shown.append)
+    counter = progress.StartCounter(shown.append)
     simulate(WORKLOAD, Cluster.of_nodes(4), make_policy("fcfs"), recorders=(counter,))
-    assert counter.ended == 50
+    assert counter.started == 49
     assert shown == [20, 40]
 
 
@@ -38,4 +38,4 @@ def test_bar_on_a_terminal_ends_with_count_and_rate(
         simulate(WORKLOAD, Cluster.of_nodes(4), make_policy("easy"), recorders=recorders)
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "easy: 50 jobs in " in captured.err.splitlines()[-1]
+    assert "easy: 49 jobs in " in captured.err.splitlines()[-1]
