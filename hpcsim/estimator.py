@@ -6,15 +6,19 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, dataclass_transform
 
-from hpcsim.job import Job, JobOutcome
+from hpcsim.job import Job
+from hpcsim.listener import Listener
 
 if TYPE_CHECKING:
     from hpcsim.system import System
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
-class Estimator(ABC):
-    """Base of all estimators. Annotated class attributes are its keyword-only parameters."""
+class Estimator(Listener, ABC):
+    """Base of all estimators. Learn from finished jobs in `on_end`, and from nothing else.
+
+    Annotated class attributes are its keyword-only parameters.
+    """
 
     clairvoyant = False
 
@@ -36,6 +40,3 @@ class Estimator(ABC):
         """
         started_s = next(entry.start_s for entry in system.running if entry.job.row == job.row)
         return system.now_s - started_s + 1
-
-    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
-        """Learn from a finished job; the only thing an estimator may learn from."""

@@ -7,8 +7,10 @@ reads, so that no policy can see the future by accident.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, make_dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 JobId = int | str
 
@@ -79,6 +81,24 @@ class Job:
     def advised(self, nodes: int, limit_s: float) -> Job:
         """Return this job at another node count and limit, the request kept in `requested`."""
         return replace(self, nodes=nodes, limit_s=limit_s, requested=self.requested or self)
+
+
+def job_builder() -> Callable[..., Job]:
+    """Return a function that builds a `Job` from the same arguments several times faster.
+
+    A frozen dataclass sets each field through ``object.__setattr__``. This one fills an unfrozen
+    twin with the same slots and turns it into a `Job`: for the million jobs of a log.
+    """
+    twin: Any = make_dataclass(
+        "_JobTwin", [(f.name, f.type, field(default=f.default)) for f in fields(Job)], slots=True, eq=False
+    )
+
+    def build(*values: Any) -> Job:
+        job = twin(*values)
+        job.__class__ = Job
+        return job  # type: ignore[no-any-return]
+
+    return build
 
 
 @dataclass(frozen=True, slots=True)

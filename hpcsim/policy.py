@@ -14,7 +14,7 @@ An illegal decision is thrown back into the generator as `InvalidDecision`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, dataclass_transform
 
@@ -22,16 +22,17 @@ import numpy as np
 
 from hpcsim.cluster import Cluster
 from hpcsim.decision import Decision, Start
-from hpcsim.job import Job, JobOutcome
+from hpcsim.job import Job
+from hpcsim.listener import Listener
 from hpcsim.system import System
-from hpcsim.waiting import WaitingTable
+from hpcsim.waiting import SortedQueue
 
 GUARANTEES = ("fcfs-order", "no-head-delay", "no-delay-of-any")
 INVARIANCES = ("time-shift", "time-scale")
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
-class Policy(ABC):
+class Policy(Listener, ABC):
     """Base of all policies.
 
     Annotated class attributes are its keyword-only parameters (each subclass becomes a dataclass),
@@ -58,17 +59,9 @@ class Policy(ABC):
     def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
         """Forget everything and prepare for a run on *cluster*; draw random numbers from *rng* only."""
 
-    def on_submit(self, job: Job, system: System) -> None:
-        """*job* has entered the queue."""
-
-    def on_start(self, job: Job, node_ids: str, system: System) -> None:
-        """*job* has started on *node_ids*."""
-
-    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
-        """*job* has ended, or was rejected or cancelled while it waited (then it never started)."""
-
-    def on_change(self, old: Job, new: Job, system: System) -> None:
-        """A waiting job was changed by new advice from *old* to *new*."""
+    def listeners(self) -> Sequence[Listener]:
+        """Return whose hooks the engine calls: this policy, and parts of it that listen as well."""
+        return (self,)
 
     def parameters(self) -> dict[str, Any]:
         """Return the constructor's parameters, nested ones as ``{"class": name, ...}``."""
@@ -93,34 +86,20 @@ class Order(Policy):
         """Return the sort key of a waiting job."""
 
     def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
-        """Forget the queue. A subclass that overrides a hook calls ``super()`` as well."""
-        self._waiting = WaitingTable()
+        """Forget the queue. A subclass that overrides this calls ``super().reset(cluster, rng)``."""
+        self._sorted = SortedQueue(self.key)
 
-    def on_submit(self, job: Job, system: System) -> None:
-        """Put the job in its place; a static key is computed here, once."""
-        if not self.is_dynamic:
-            self._waiting.add(job, self.key(job, system), job.limit_s)
+    def listeners(self) -> Sequence[Listener]:
+        """Return this order and, where keys are static, its sorted queue."""
+        return (self,) if self.is_dynamic else (self, self._sorted)
 
-    def on_start(self, job: Job, node_ids: str, system: System) -> None:
-        """Take the job out of the table."""
-        self._waiting.remove(job)
-
-    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
-        """Take a job out that was rejected or cancelled while it waited."""
-        self._waiting.remove(job)
-
-    def on_change(self, old: Job, new: Job, system: System) -> None:
-        """Put the changed job in its new place."""
-        if self._waiting.remove(old):
-            self._waiting.add(new, self.key(new, system), new.limit_s)
+    def in_order(self, system: System) -> Sequence[Job]:
+        """Return the waiting jobs in key order. With static keys that is a live view of them."""
+        return sorted(system.queue, key=lambda job: self.key(job, system)) if self.is_dynamic else self._sorted
 
     def schedule(self, system: System) -> Iterator[Decision]:
         """Start jobs in key order; stop at the first that does not fit."""
-        if self.is_dynamic:
-            queue = sorted(system.queue, key=lambda job: self.key(job, system))
-        else:
-            queue = self._waiting.leading(system.free)
-        for job in queue:
+        for job in self.in_order(system):
             if not system.fits(job):
                 return
             yield Start(job)

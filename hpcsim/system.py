@@ -7,12 +7,13 @@ implementation is in `hpcsim.engine.view`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hpcsim.cluster import Cluster
 from hpcsim.job import Job
+from hpcsim.waiting import WaitingJobs
 
 if TYPE_CHECKING:
     from hpcsim.estimator import Estimator
@@ -46,8 +47,8 @@ class System(ABC):
 
     @property
     @abstractmethod
-    def queue(self) -> Sequence[Job]:
-        """Waiting jobs that are eligible, by (eligible, submit, position in the log).
+    def queue(self) -> WaitingJobs:
+        """Waiting jobs that are eligible, a sequence by (eligible, submit, position in the log).
 
         Iterating survives the start of the job just yielded. Held jobs and dependents are not in it.
         """
@@ -61,6 +62,14 @@ class System(ABC):
     @abstractmethod
     def free(self) -> int:
         """Nodes that no job holds and that could be started on."""
+
+    @property
+    @abstractmethod
+    def ends_seen(self) -> int:
+        """How many times nodes came free or a waiting job left without a start, since the run began.
+
+        While it stands still nothing but arrivals and starts has happened.
+        """
 
     @property
     @abstractmethod

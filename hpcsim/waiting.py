@@ -1,26 +1,58 @@
-"""Waiting jobs kept in key order, with their nodes and planned limits in NumPy columns.
+"""Waiting jobs in order, with their nodes and limits in NumPy columns beside them.
 
-A pass over a deep queue then tests all its candidates at once. An arrival costs one binary search.
+A pass over a deep queue can then test all its candidates at once. `System.queue` is a
+`WaitingJobs` in order of arrival; a `SortedQueue` is one in the key order of a policy.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_left
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hpcsim.job import Job
+from hpcsim.job import Job, JobOutcome
+from hpcsim.listener import Listener
+
+if TYPE_CHECKING:
+    from hpcsim.system import System
 
 Key = tuple[Any, int]
 
+NO_JOB = np.iinfo(np.int64).max
+"""Nodes of a slot whose job has left: more than any machine has."""
 
-class WaitingTable:
-    """A sorted table of waiting jobs; equal keys stand in order of arrival."""
 
-    def __init__(self) -> None:
-        self.jobs: list[Job] = []
+class WaitingColumns(NamedTuple):
+    """Waiting jobs by slot, in order. Valid until the next decision; not yours to change.
+
+    A slot whose job has left holds None and `NO_JOB` nodes. All three have shape [slots].
+    """
+
+    jobs: Sequence[Job | None]
+    nodes: NDArray[np.int64]
+    limits_s: NDArray[np.float64]
+
+
+class WaitingJobs(Sequence[Job]):
+    """A sequence of waiting jobs that also knows their columns."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def columns(self) -> WaitingColumns:
+        """Return the jobs' columns."""
+
+
+class SortedQueue(WaitingJobs, Listener):
+    """Waiting jobs by a key computed once, at arrival: smallest first, equal keys as they arrived."""
+
+    def __init__(self, key: Callable[[Job, System], Any]) -> None:
+        self._key = key
+        self._jobs: list[Job] = []
         self._keys: list[Key] = []
         self._key_of: dict[int, Key] = {}
         self._arrivals = 0
@@ -28,66 +60,70 @@ class WaitingTable:
         self._limits_s = np.zeros(64, dtype=np.float64)
 
     def __len__(self) -> int:
-        return len(self.jobs)
+        return len(self._jobs)
 
-    @property
-    def nodes(self) -> NDArray[np.int64]:
-        """Nodes of each waiting job, in key order. Shape [len]. Valid until the next change."""
-        return self._nodes[: len(self.jobs)]
+    def __iter__(self) -> Iterator[Job]:
+        jobs, at = self._jobs, 0
+        while at < len(jobs):
+            job = jobs[at]
+            yield job
+            if at < len(jobs) and jobs[at] is job:
+                at += 1
 
-    @property
-    def limits_s(self) -> NDArray[np.float64]:
-        """Planned run time of each waiting job, in key order. Shape [len]. Valid until the next change."""
-        return self._limits_s[: len(self.jobs)]
+    @overload
+    def __getitem__(self, index: int) -> Job: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Job]: ...
+    def __getitem__(self, index: int | slice) -> Job | list[Job]:
+        return self._jobs[index]
 
-    def add(self, job: Job, key: Any, limit_s: float) -> int:
-        """Insert *job*; return its position."""
+    def columns(self) -> WaitingColumns:
+        """Return the jobs' columns, without empty slots."""
+        count = len(self._jobs)
+        return WaitingColumns(self._jobs, self._nodes[:count], self._limits_s[:count])
+
+    def position(self, job: Job) -> int:
+        """Return the place of a waiting job, counted from 0."""
+        return bisect_left(self._keys, self._key_of[job.row])
+
+    def on_submit(self, job: Job, system: System) -> None:
+        """Put the job in its place."""
         self._arrivals += 1
-        entry = (key, self._arrivals)
-        count = len(self.jobs)
+        entry = (self._key(job, system), self._arrivals)
+        self._key_of[job.row] = entry
+        at = bisect_left(self._keys, entry)
+        count = len(self._jobs)
         if count == len(self._nodes):
-            self._grow()
-        if count and entry < self._keys[-1]:
-            at = bisect_left(self._keys, entry)
+            self._nodes = np.concatenate([self._nodes, np.zeros_like(self._nodes)])
+            self._limits_s = np.concatenate([self._limits_s, np.zeros_like(self._limits_s)])
+        if at < count:
             self._nodes[at + 1 : count + 1] = self._nodes[at:count]
             self._limits_s[at + 1 : count + 1] = self._limits_s[at:count]
-        else:
-            at = count
         self._keys.insert(at, entry)
-        self.jobs.insert(at, job)
-        self._key_of[job.row] = entry
+        self._jobs.insert(at, job)
         self._nodes[at] = job.nodes
-        self._limits_s[at] = limit_s
-        return at
+        self._limits_s[at] = job.limit_s
 
-    def remove(self, job: Job) -> bool:
-        """Take *job* out; return whether it was there."""
-        entry = self._key_of.pop(job.row, None)
-        if entry is None:
-            return False
-        at = bisect_left(self._keys, entry)
+    def on_start(self, job: Job, node_ids: str, system: System) -> None:
+        """Take the job out."""
+        self._remove(job)
+
+    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
+        """Take out a job that was rejected or cancelled while it waited."""
+        if job.row in self._key_of:
+            self._remove(job)
+
+    def on_change(self, old: Job, new: Job, system: System) -> None:
+        """Put a changed job in its new place."""
+        self._remove(old)
+        self.on_submit(new, system)
+
+    def _remove(self, job: Job) -> None:
+        at = bisect_left(self._keys, self._key_of.pop(job.row))
         del self._keys[at]
-        del self.jobs[at]
-        count = len(self.jobs)
+        del self._jobs[at]
+        count = len(self._jobs)
         if at < count:
             self._nodes[at:count] = self._nodes[at + 1 : count + 1]
             self._limits_s[at:count] = self._limits_s[at + 1 : count + 1]
-        return True
 
-    def leading(self, free: int) -> list[Job]:
-        """Return the longest run of jobs, from the first on, whose nodes together are within *free*."""
-        count = 0
-        for job in self.jobs:
-            free -= job.nodes
-            if free < 0:
-                break
-            count += 1
-        return self.jobs[:count]
-
-    def position(self, job: Job) -> int:
-        """Return the position of a waiting job."""
-        return bisect_left(self._keys, self._key_of[job.row])
-
-    def _grow(self) -> None:
-        self._nodes = np.concatenate([self._nodes, np.zeros_like(self._nodes)])
-        self._limits_s = np.concatenate([self._limits_s, np.zeros_like(self._limits_s)])

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hpcsim.errors import WorkloadError, closest
 from hpcsim.ingest import IngestLedger
-from hpcsim.job import Job, JobState
+from hpcsim.job import Job, JobState, job_builder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +34,7 @@ HIDDEN = ("run_s", "end_state", "recorded_wait_s", "recorded_nodes", "cpu_s", "u
 END_STATES = (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED)
 """How a job that is not killed ends by itself; column ``end_state`` holds indices into this."""
 
+_PLAIN = ("job_id", "submit_s", "nodes", "limit_s")
 _JOB_FIELDS = ("user_id", "group_id", "app_id", "cores_per_node", "gpus_per_node", "memory_bytes_per_node", "power_w")
 _JOB_FIELDS += ("account", "qos", "name", "partitions", "exclusive", "features", "allowed_nodes", "after")
 
@@ -121,11 +122,9 @@ class Workload:
     def jobs(self, rows: NDArray[np.int64] | None = None) -> Iterable[Job]:
         """Build the jobs of *rows* (default: all, in the log's order)."""
         rows = np.arange(len(self)) if rows is None else rows
-        names = ["job_id", "submit_s", "nodes", "limit_s"]
-        names += [name for name in _JOB_FIELDS if name in self.columns]
+        names = [*_PLAIN, *(name for name in _JOB_FIELDS if name in self.columns)]
         values = [self.columns[name][rows].tolist() for name in names]
-        build = _job_builder(tuple(names))
-        return map(build, rows.tolist(), *values)
+        return map(_row_builder(tuple(names)), rows.tolist(), *values)
 
     def select(self, rows: NDArray[Any], note: str) -> Self:
         """Return the workload of some rows (indices or a mask); *note* goes into the provenance."""
@@ -168,22 +167,22 @@ class Workload:
         return pd.DataFrame(self.columns)
 
 
-def _job_builder(names: tuple[str, ...]) -> Callable[..., Job]:
+def _row_builder(names: tuple[str, ...]) -> Callable[..., Job]:
     """Return a function (row, values of *names* ...) -> Job; the usual columns go in by position."""
-    if names[4:7] == ("user_id", "group_id", "app_id") and len(names) == 7:
-        return _positional_job
-    if names == ("job_id", "submit_s", "nodes", "limit_s"):
-        return Job
+    build = job_builder()
+    if names == _PLAIN:
+        return build
+    if names == (*_PLAIN, "user_id", "group_id", "app_id"):
 
-    def build(row: int, *values: Any) -> Job:
+        def build_known(row: int, job_id: Any, submit_s: float, nodes: int, limit_s: float, *who: Any) -> Job:
+            return build(row, job_id, submit_s, nodes, limit_s, *(None if number == -1 else number for number in who))
+
+        return build_known
+
+    def build_any(row: int, *values: Any) -> Job:
         return Job(row, **{name: _plain(value) for name, value in zip(names, values, strict=True)})
 
-    return build
-
-
-def _positional_job(row: int, job_id: Any, submit_s: float, nodes: int, limit_s: float, *who: Any) -> Job:
-    user, group, app = (None if number == -1 else number for number in who)
-    return Job(row, job_id, submit_s, nodes, limit_s, user, group, app)
+    return build_any
 
 
 def _plain(value: Any) -> Any:

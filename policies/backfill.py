@@ -6,7 +6,7 @@ are its two textbook members.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from hpcsim.cluster import Cluster
 from hpcsim.decision import Decision
 from hpcsim.errors import HpcsimError
 from hpcsim.estimator import Estimator
-from hpcsim.job import Job, JobOutcome
+from hpcsim.listener import Listener
 from hpcsim.policies.conservative import ConservativePlan
 from hpcsim.policies.estimators import Requested
 from hpcsim.policies.orders import FCFS
@@ -67,29 +67,16 @@ class Backfill(Policy):
         self.estimates.reset()
         self._pass: ShadowPass | ReservingPass | ConservativePlan
         if self.reservations == "all":
-            self._pass = ConservativePlan(self.order, self.estimates, self.compress)
+            self._pass = ConservativePlan(self)
         elif self.reservations <= 1:
             self._pass = ShadowPass(self)
         else:
             self._pass = ReservingPass(self)
 
-    def on_submit(self, job: Job, system: System) -> None:
-        """Put the job into the table of waiting jobs."""
-        self._pass.on_submit(job, system)
-
-    def on_start(self, job: Job, node_ids: str, system: System) -> None:
-        """Take the job out of the table."""
-        self._pass.on_start(job)
-
-    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
-        """Let estimators and plans learn that the job has ended."""
-        self.estimates.on_end(job, outcome, system)
-        self._pass.on_end(job, system)
-
-    def on_change(self, old: Job, new: Job, system: System) -> None:
-        """Put the changed job in its new place."""
-        self._pass.on_end(old, system)
-        self._pass.on_submit(new, system)
+    def listeners(self) -> Sequence[Listener]:
+        """Return the parts that hear what happens: orders, estimates and the algorithm."""
+        orders = [*self.order.listeners(), *(self.backfill_order.listeners() if self.backfill_order else ())]
+        return (*orders, self.estimates, self._pass)
 
     def schedule(self, system: System) -> Iterator[Decision]:
         """Start what may start by the rules above."""

@@ -10,14 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING
 
 from hpcsim.decision import Decision, Reserve, Start, WakeAt
-from hpcsim.estimator import Estimator
-from hpcsim.job import Job
+from hpcsim.job import Job, JobOutcome
+from hpcsim.listener import Listener
 from hpcsim.policies.estimators import Requested
-from hpcsim.policy import Order
 from hpcsim.profile import Profile
 from hpcsim.system import System
+
+if TYPE_CHECKING:
+    from hpcsim.policies.backfill import Backfill
 
 
 class Claim:
@@ -32,13 +35,13 @@ class Claim:
         self.end_s: float = math.inf
 
 
-class ConservativePlan:
+class ConservativePlan(Listener):
     """The promises of one run, and the profile that they and the running jobs leave free."""
 
-    def __init__(self, order: Order, estimates: Estimator, compress: str) -> None:
-        self._order = order
-        self._estimates = estimates
-        self._compresses_always = compress == "any"
+    def __init__(self, policy: Backfill) -> None:
+        self._order = policy.order
+        self._estimates = policy.estimates
+        self._compresses_always = policy.compress == "any"
         self._profile: Profile | None = None
         self._promised: dict[int, Claim] = {}
         self._running: dict[int, Claim] = {}
@@ -52,13 +55,13 @@ class ConservativePlan:
         """A job has arrived; its promise is made in the pass of this instant."""
         self._arrived.append(job)
 
-    def on_start(self, job: Job) -> None:
+    def on_start(self, job: Job, node_ids: str, system: System) -> None:
         """A promise has been kept: its claim goes on as the running job's."""
         claim = self._promised.pop(job.row)
         self._running[job.row] = claim
         heappush(self._planned_ends, (claim.end_s, job.row))
 
-    def on_end(self, job: Job, system: System) -> None:
+    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
         """Give back what the job's claim still holds."""
         now_s = system.now_s
         claim = self._running.pop(job.row, None)

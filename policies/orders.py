@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
-from hpcsim.decision import Decision, Start
 from hpcsim.job import Job
-from hpcsim.policy import Order, Policy
+from hpcsim.listener import Listener
+from hpcsim.policy import Order
 from hpcsim.system import System
 
 
@@ -17,21 +17,17 @@ class FCFS(Order):
     guarantees = ("fcfs-order",)
     invariances = ("time-shift", "time-scale")
 
-    # The queue is in this order already, so the table of `Order` is not needed.
-    on_submit = Policy.on_submit
-    on_start = Policy.on_start
-    on_end = Policy.on_end
-
     def key(self, job: Job, system: System) -> Any:
         """Return the same key for all: ties go by queue position."""
         return 0
 
-    def schedule(self, system: System) -> Iterator[Decision]:
-        """Start jobs in order of arrival; stop at the first that does not fit."""
-        for job in system.queue:
-            if not system.fits(job):
-                return
-            yield Start(job)
+    def listeners(self) -> Sequence[Listener]:
+        """Return nobody: the system's queue is in this order already."""
+        return ()
+
+    def in_order(self, system: System) -> Sequence[Job]:
+        """Return the system's queue."""
+        return system.queue
 
 
 class SJF(Order):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 from hpcsim.decision import Decision, Reserve, Start
 from hpcsim.job import Job
+from hpcsim.listener import Listener
 from hpcsim.policies.estimators import Requested
-from hpcsim.policies.ordered_queue import OrderedQueue
 from hpcsim.profile import Profile
 from hpcsim.system import System
 
@@ -16,36 +17,24 @@ if TYPE_CHECKING:
     from hpcsim.policies.backfill import Backfill
 
 
-class ReservingPass:
+class ReservingPass(Listener):
     """A job starts now if and only if the profile with the reservations has room for it."""
 
     def __init__(self, policy: Backfill) -> None:
         self._policy = policy
-        self._queue = OrderedQueue(policy.order)
-        self._by_limits = type(policy.estimates) is Requested
+        self._estimates = None if type(policy.estimates) is Requested else policy.estimates
         self._reserved: dict[int, Job] = {}
-
-    def on_submit(self, job: Job, system: System) -> None:
-        """A job has arrived."""
-        self._queue.add(job, system)
-
-    def on_start(self, job: Job) -> None:
-        """A job has started."""
-        self._queue.remove(job)
-        self._reserved.pop(job.row, None)
-
-    def on_end(self, job: Job, system: System) -> None:
-        """A job has ended, or left the queue without a start."""
-        self._queue.remove(job)
-        self._reserved.pop(job.row, None)
 
     def schedule(self, system: System) -> Iterator[Decision]:
         """Reserve for the first blocked jobs, start what fits beside the reservations."""
-        blocked = list((yield from self._queue.start_leading(system)))
-        profile = system.profile(None if self._by_limits else self._policy.estimates)
+        blocked = list(self._policy.order.in_order(system))
+        while blocked and system.fits(blocked[0]):
+            yield Start(blocked.pop(0))
+        profile = system.profile(self._estimates)
         reserved, tried = yield from self._reserve(blocked, profile, system)
         for row in [row for row in self._reserved if row not in reserved]:
-            yield Reserve(self._reserved.pop(row), float("inf"))
+            if row in system.promised:
+                yield Reserve(self._reserved[row], math.inf)
         self._reserved = reserved
         for job in self._behind(blocked[tried:], system):
             end_s = system.now_s + self._length_s(job, system)
@@ -71,7 +60,7 @@ class ReservingPass:
                 yield Start(job)
                 continue
             reserved[job.row] = job
-            if system.promised.get(job.row, float("inf")) != start_s:
+            if system.promised.get(job.row, math.inf) != start_s:
                 yield Reserve(job, start_s)
         return reserved, seen
 

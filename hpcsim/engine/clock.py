@@ -2,7 +2,7 @@
 
 SimPy schedules by delay, and now + (t - now) need not be t. Events of ours are pushed at t itself,
 so that integral times stay exact. At one instant: completions (and the events of users' own
-processes), then faults and announced changes, then arrivals, then one scheduling pass.
+processes), then faults and announced changes, then arrivals; one scheduling pass follows the last.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import simpy
 COMPLETION = 1  # simpy.events.NORMAL
 CHANGE = 2
 ARRIVAL = 3
-PASS = 4
 
 
 class Instant(simpy.Event):
@@ -44,9 +43,9 @@ class Instant(simpy.Event):
         self.callbacks = []
 
 
-def is_exhausted(env: simpy.Environment) -> bool:
-    """Tell whether no event is left at all."""
-    return not env._queue
+def pending_events(env: simpy.Environment) -> list[Any]:
+    """Return SimPy's own heap of pending events, the next first: (time in s, priority, serial number, event)."""
+    return env._queue
 
 
 @contextmanager

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from math import nan
 
 from hpcsim.job import Job, JobState
+from hpcsim.node_ids import Interval
 
 STATES = tuple(JobState)
 """State columns hold indices into this."""
@@ -16,15 +18,16 @@ NOT_SUBMITTED = 255
 
 
 class RunColumns:
-    """Columns by job row, by attempt (an allocation) and by instant.
+    """Columns by job row and by attempt (an allocation).
 
     Attributes:
         state: one code a row: an index into `STATES`, `OPEN` or `NOT_SUBMITTED`.
         eligible_s, ended_s: one time a row, NaN before; `ended_s` also for jobs that never started.
-        attempt_of: last attempt of each row, -1 without one; attempts: how many.
+        attempt_of: last attempt of each row, -1 without one.
         reasons: row -> why it ended so, where there is something to say.
-        attempt_row, attempt_start_s, attempt_end_s, attempt_state, node_ids: one entry an attempt.
-        time_s, used_nodes, queue_length, queued_node_s: one entry an instant with a change.
+        attempt_row, attempt_start_s, attempt_end_s, attempt_state: one entry an attempt.
+        first_interval: one entry an attempt: where its nodes begin in `lows` and `highs`.
+        lows, highs: node intervals of all attempts, one after the other, both ends included.
         added: jobs that were submitted during the run, in row order after the workload's.
     """
 
@@ -38,13 +41,10 @@ class RunColumns:
         self.attempt_start_s = array("d")
         self.attempt_end_s = array("d")
         self.attempt_state = bytearray()
-        self.node_ids: list[str] = []
-        self.time_s = array("d")
-        self.used_nodes = array("q")
-        self.queue_length = array("q")
-        self.queued_node_s = array("d")
+        self.first_interval = array("q")
+        self.lows = array("q")
+        self.highs = array("q")
         self.added: list[Job] = []
-        self.rows_given = rows
 
     def add_row(self, job: Job) -> None:
         """Make room for a job submitted during the run."""
@@ -59,15 +59,18 @@ class RunColumns:
         self.state[row] = OPEN
         self.eligible_s[row] = now_s
 
-    def started(self, row: int, now_s: float, node_ids: str) -> int:
+    def started(self, row: int, now_s: float, intervals: Sequence[Interval]) -> int:
         """Record a new attempt; return its number."""
-        attempt = len(self.node_ids)
+        attempt = len(self.attempt_row)
         self.attempt_of[row] = attempt
         self.attempt_row.append(row)
         self.attempt_start_s.append(now_s)
         self.attempt_end_s.append(nan)
         self.attempt_state.append(OPEN)
-        self.node_ids.append(node_ids)
+        self.first_interval.append(len(self.lows))
+        for low, high in intervals:
+            self.lows.append(low)
+            self.highs.append(high)
         return attempt
 
     def ended(self, row: int, now_s: float, code: int, attempt: int = -1) -> None:
@@ -78,20 +81,11 @@ class RunColumns:
             self.attempt_end_s[attempt] = now_s
             self.attempt_state[attempt] = code
 
-    def instant(self, now_s: float, used: int, queued: int, queued_node_s: float) -> None:
-        """Record the machine's state after an instant, if it differs from the last one."""
-        times = self.time_s
-        if times:
-            if times[-1] == now_s:
-                self.used_nodes[-1], self.queue_length[-1], self.queued_node_s[-1] = used, queued, queued_node_s
-                return
-            if (
-                self.used_nodes[-1] == used
-                and self.queue_length[-1] == queued
-                and self.queued_node_s[-1] == queued_node_s
-            ):
-                return
-        times.append(now_s)
-        self.used_nodes.append(used)
-        self.queue_length.append(queued)
-        self.queued_node_s.append(queued_node_s)
+    @property
+    def node_ids(self) -> list[str]:
+        """Nodes of each attempt, written ``"0-127,130"``."""
+        pieces = [f"{low}-{high}" if low != high else str(low) for low, high in zip(self.lows, self.highs, strict=True)]
+        if len(pieces) == len(self.first_interval):
+            return pieces
+        bounds = [*self.first_interval, len(pieces)]
+        return [",".join(pieces[first:last]) for first, last in zip(bounds, bounds[1:], strict=False)]

@@ -18,14 +18,15 @@ class Decider:
 
     def __init__(self, life: JobLife, wake: Any, policy_name: str) -> None:
         self._life = life
+        self._queue = life.queue
+        self._free_nodes = life.ledger.free_nodes
         self._wake = wake
         self._policy = policy_name
 
     def apply(self, decision: Decision) -> None:
         """Check *decision* against the machine as it is now, and carry it out."""
-        kind = type(decision)
-        if kind is Start:
-            self._start(decision)  # type: ignore[arg-type]
+        if type(decision) is Start:
+            self._start(decision)
         elif isinstance(decision, Reserve):
             self._reserve(decision)
         elif isinstance(decision, WakeAt):
@@ -39,10 +40,9 @@ class Decider:
 
     def _start(self, decision: Start) -> None:
         job = decision.job
-        life = self._life
-        if not isinstance(job, Job) or life.queue.get(job.row) is not job:
+        if type(job) is not Job or self._queue.get(job.row) is not job:
             job = self._waiting(job, "start")
-        free = life.ledger.free_nodes.count
+        free = self._free_nodes.count
         if job.nodes > free:
             raise self._invalid(
                 f"tried to start job {job.job_id}, which needs {job.nodes} nodes while {free} are free",
@@ -51,7 +51,7 @@ class Decider:
                 job,
                 free,
             )
-        life.start(job, None if decision.node_ids is None else self._named_nodes(job, decision.node_ids))
+        self._life.start(job, None if decision.node_ids is None else self._named_nodes(job, decision.node_ids))
 
     def _named_nodes(self, job: Job, node_ids: Iterable[int]) -> list[Interval]:
         ids = list(node_ids)

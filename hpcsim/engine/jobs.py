@@ -12,7 +12,7 @@ from hpcsim.engine.clock import COMPLETION, Instant
 from hpcsim.engine.columns import CODE, STATES, RunColumns
 from hpcsim.engine.ledger import Allocation, CountingLedger
 from hpcsim.engine.observers import Observers
-from hpcsim.engine.queue import JobQueue
+from hpcsim.engine.queue import JobQueue, QueueKeeper
 from hpcsim.engine.truth import Truth
 from hpcsim.job import Job, JobOutcome, JobState
 from hpcsim.node_ids import Interval
@@ -42,11 +42,13 @@ class JobLife:
         self.env = env
         self.ledger = ledger
         self.queue = queue
+        self._keeper = QueueKeeper(queue)
         self.truth = truth
         self.columns = columns
         self.promised: dict[int, float] = {}
-        self.queued_node_s: float = 0
         self.open_jobs = 0
+        self.ends_seen = 0
+        self.is_fed = False
         self._never_runs = _admission(cluster)
         self._grace_s = grace_s if kill_at_limit else math.inf
         self._checker = checker
@@ -69,10 +71,9 @@ class JobLife:
         reason = self._never_runs(job)
         if reason:
             self._close_unstarted(job, JobState.REJECTED, reason)
+            self._request_pass()
             return
-        self.queue.append(job)
-        if job.limit_s < math.inf:
-            self.queued_node_s += job.nodes * job.limit_s
+        self._keeper.append(job)
         for hook in self._observers.submit:
             hook(job, self._system)
         self._request_pass()
@@ -83,14 +84,14 @@ class JobLife:
         now_s = self.env._now
         self._leave_queue(job)
         held = self.ledger.start(job, now_s, intervals)
-        held.attempt = self.columns.started(row, now_s, held.node_ids)
-        run_s, own_end = self.truth.fate(row)
-        stop_s = job.limit_s + self._grace_s
-        if run_s > stop_s:
-            run_s, held.end_state = stop_s, _TIMEOUT
-        else:
-            held.end_state = _OWN_END[own_end]
-        held.completion = Instant(self.env, now_s + run_s, COMPLETION, self._complete, held)
+        held.attempt = self.columns.started(row, now_s, held.intervals)
+        held.run_s, own_end = self.truth.reveal(row)
+        held.end_state = _OWN_END[own_end]
+        end_s = now_s + held.run_s
+        if held.run_s > job.limit_s + self._grace_s:
+            held.end_state = _TIMEOUT
+            end_s = held.limit_end_s + self._grace_s
+        held.completion = Instant(self.env, end_s, COMPLETION, self._complete, held)
         if self._checker:
             self._checker.started(job, now_s, held.intervals)
         for hook in self._observers.start:
@@ -133,9 +134,9 @@ class JobLife:
         row = job.row
         now_s = self.env._now
         self.ledger.end(row)
-        self.truth.forget(row)
         self.columns.ended(row, now_s, held.end_state, held.attempt)
         self.open_jobs -= 1
+        self.ends_seen += 1
         if self._checker:
             self._checker.ended(job, now_s, held.intervals)
         if self._observers.end:
@@ -145,8 +146,9 @@ class JobLife:
         row = job.row
         self.columns.reasons[row] = reason
         self.columns.ended(row, self.env._now, CODE[state])
-        self.truth.forget(row)
+        self.truth.reveal(row)
         self.open_jobs -= 1
+        self.ends_seen += 1
         if self._checker:
             self._checker.closed_unstarted(job, self.env._now)
         if self._observers.end:
@@ -172,9 +174,7 @@ class JobLife:
 
     def _leave_queue(self, job: Job) -> None:
         row = job.row
-        self.queue.remove(row)
-        if job.limit_s < math.inf:
-            self.queued_node_s -= job.nodes * job.limit_s
+        self._keeper.remove(row)
         if self.promised:
             self.promised.pop(row, None)
 

@@ -21,17 +21,22 @@ from hpcsim.profile import Profile, Release
 class Allocation:
     """Nodes held by a running job: `limit_end_s` is its latest end by its request."""
 
-    __slots__ = ("attempt", "completion", "end_state", "intervals", "job", "limit_end_s", "node_ids", "start_s")
+    __slots__ = ("attempt", "completion", "end_state", "intervals", "job", "limit_end_s", "run_s", "start_s")
 
     def __init__(self, job: Job, start_s: float, intervals: Sequence[Interval]) -> None:
         self.job = job
         self.start_s = start_s
         self.limit_end_s = start_s + job.limit_s
         self.intervals = intervals
-        self.node_ids = format_intervals(intervals)
-        self.attempt = 0
-        self.completion: Any = None
-        self.end_state = 0
+        self.attempt: int
+        self.run_s: float
+        self.end_state: int
+        self.completion: Any
+
+    @property
+    def node_ids(self) -> str:
+        """The nodes held, written ``"0-127,130"``."""
+        return format_intervals(self.intervals)
 
 
 class CountingLedger:

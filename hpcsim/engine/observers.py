@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hpcsim.listener import Listener
 from hpcsim.policy import Policy
 from hpcsim.recorder import Recorder
 
@@ -12,23 +13,18 @@ Hook = Callable[..., None]
 
 
 class Observers:
-    """The overridden hooks of the policy (first) and of the recorders, a tuple each."""
+    """The overridden hooks of the policy's listeners (first) and of the recorders, a tuple each."""
 
     def __init__(self, policy: Policy | None, recorders: Sequence[Recorder]) -> None:
-        self.submit = _hooks("on_submit", policy, recorders)
-        self.start = _hooks("on_start", policy, recorders)
-        self.end = _hooks("on_end", policy, recorders)
-        self.decision = _hooks("on_decision", None, recorders)
-        self.closed = _hooks("on_pass", None, recorders)
+        listeners = [*(policy.listeners() if policy else ()), *recorders]
+        self.submit = _overridden("on_submit", Listener, listeners)
+        self.start = _overridden("on_start", Listener, listeners)
+        self.end = _overridden("on_end", Listener, listeners)
+        self.decision = _overridden("on_decision", Recorder, recorders)
+        self.closed = _overridden("on_pass", Recorder, recorders)
 
 
-def _hooks(name: str, policy: Policy | None, recorders: Sequence[Recorder]) -> tuple[Hook, ...]:
-    hooks: list[Hook] = []
-    if policy is not None and _overrides(policy, Policy, name):
-        hooks.append(getattr(policy, name))
-    hooks += [getattr(recorder, name) for recorder in recorders if _overrides(recorder, Recorder, name)]
-    return tuple(hooks)
-
-
-def _overrides(thing: Any, base: type, name: str) -> bool:
-    return getattr(type(thing), name) is not getattr(base, name)
+def _overridden(name: str, base: type, listeners: Sequence[Any]) -> tuple[Hook, ...]:
+    return tuple(
+        getattr(listener, name) for listener in listeners if getattr(type(listener), name) is not getattr(base, name)
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 from hpcsim.decision import Decision
 from hpcsim.engine.checker import InvariantChecker
-from hpcsim.engine.clock import CHANGE, PASS, Instant
+from hpcsim.engine.clock import CHANGE, Instant
 from hpcsim.engine.decisions import Decider
 from hpcsim.engine.jobs import JobLife
 from hpcsim.engine.observers import Observers
@@ -23,15 +23,14 @@ class Passes:
     """Opens a pass when something happened, lets the policy decide, and closes it."""
 
     def __init__(self, life: JobLife, policy: Policy | None, checker: InvariantChecker | None) -> None:
+        self.is_due = False
         self.is_open = False
         self._life = life
         self._env = life.env
         self._policy = policy
         self._name = type(policy).__name__ if policy else "the caller"
         self._checker = checker
-        self._is_due = False
         self._woken_only = 0
-        self._is_wake = False
         self._wakes: set[float] = set()
         self._decider = Decider(life, self._wake_at, self._name)
         self._observers: Observers
@@ -44,9 +43,7 @@ class Passes:
     def request(self) -> None:
         """Something happened: open a pass at the end of this instant."""
         self._woken_only = 0
-        if not self._is_due:
-            self._is_due = True
-            Instant(self._env, self._env._now, PASS, self._open)
+        self.is_due = True
 
     def apply(self, decision: Decision) -> None:
         """Validate and apply one decision; tell the recorders."""
@@ -55,42 +52,35 @@ class Passes:
             hook(decision, self._system)
 
     def close(self) -> None:
-        """End the pass: record the instant, check the counts."""
-        life = self._life
+        """End the pass: check the counts, tell the recorders."""
         self.is_open = False
-        free, queued = life.ledger.free_nodes.count, len(life.queue)
-        life.columns.instant(self._env._now, life.ledger.nodes - free, queued, life.queued_node_s)
-        life.queue.close_holes()
         if self._checker:
-            self._checker.counts(self._env._now, free, queued)
+            life = self._life
+            self._checker.counts(self._env._now, life.ledger.free_nodes.count, len(life.queue))
         for hook in self._observers.closed:
             hook(self._system)
-
-    @property
-    def is_pending(self) -> bool:
-        """Whether a pass is open, or due at this instant."""
-        return self.is_open or self._is_due
 
     @property
     def has_wakes(self) -> bool:
         """Whether a wake that a policy asked for is still to come."""
         return bool(self._wakes)
 
-    def _open(self, event: Any) -> None:
-        self._is_due = False
-        if self._life.queue and self._policy is not None:
+    def open(self) -> None:
+        """Open the pass that is due: the policy decides and it closes, or it stays open for a caller.
+
+        With an empty queue there is nothing to decide.
+        """
+        self.is_due = False
+        if self._life.queue:
+            if self._policy is None:
+                self.is_open = True
+                return
             self._run_policy(self._policy)
-            self.close()
-        elif self._life.queue:
-            self.is_open = True
-        else:
-            self.close()
+        self.close()
 
     def _run_policy(self, policy: Policy) -> None:
         try:
-            decisions = policy.schedule(self._system)
-            if decisions is not None:
-                self._follow(decisions)
+            self._follow(policy.schedule(self._system))
         except HpcsimError:
             raise
         except Exception as error:
@@ -99,26 +89,26 @@ class Passes:
                 "See the error it was raised from.",
             ) from error
 
-    def _follow(self, decisions: Iterable[Decision]) -> None:
+    def _follow(self, decisions: Iterable[Decision] | None) -> None:
         """Apply each decision before the generator goes on; throw a refused one back into it."""
+        apply = self.apply if self._observers.decision else self._decider.apply
+        iterator = iter(decisions or ())
         left = len(self._life.queue) + PATIENCE
-        apply, iterator = self.apply, iter(decisions)
-        decision = next(iterator, None)
-        while decision is not None:
-            left -= 1
-            if left < 0:
-                raise self._stalled(f"made over {PATIENCE} decisions more than there are waiting jobs in one pass")
-            try:
-                apply(decision)
-            except InvalidDecision as error:
-                if not isinstance(iterator, Generator):
-                    raise
+        for decision in iterator:
+            while True:
+                left -= 1
+                if left < 0:
+                    raise self._stalled(f"made over {PATIENCE} decisions more than there are waiting jobs in one pass")
                 try:
-                    decision = iterator.throw(error)
-                except StopIteration:
-                    return
-            else:
-                decision = next(iterator, None)
+                    apply(decision)
+                    break
+                except InvalidDecision as error:
+                    if not isinstance(iterator, Generator):
+                        raise
+                    try:
+                        decision = iterator.throw(error)  # noqa: PLW2901
+                    except StopIteration:
+                        return
 
     def _wake_at(self, time_s: float) -> None:
         if time_s not in self._wakes:

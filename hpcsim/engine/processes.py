@@ -20,3 +20,4 @@ def arrivals(env: simpy.Environment, truth: Truth, life: JobLife) -> Generator[s
             now_s = job.submit_s
             yield Instant(env, now_s, ARRIVAL)
         admit(job)
+    life.is_fed = True

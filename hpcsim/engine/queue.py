@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import overload
 
+import numpy as np
+
 from hpcsim.job import Job
+from hpcsim.waiting import NO_JOB, WaitingColumns, WaitingJobs
 
 
-class JobQueue(Sequence[Job]):
-    """A sequence that lets jobs leave from anywhere, also while it is being iterated.
+class JobQueue(WaitingJobs):
+    """A sequence that policies can read and only a `QueueKeeper` can change.
 
-    Jobs that left leave holes, which are closed between passes; so leaving and taking the first are
-    O(1).
+    Jobs may leave from anywhere, also while it is iterated. Those that left leave holes, which are
+    closed when the room is used up; so entering and leaving are O(1).
     """
 
-    __slots__ = ("_entries", "_first", "_place")
+    __slots__ = ("_first", "_jobs", "_limits_s", "_nodes", "_slot")
 
     def __init__(self) -> None:
-        self._entries: list[Job | None] = []
-        self._place: dict[int, int] = {}
+        self._jobs: list[Job | None] = []
+        self._slot: dict[int, int] = {}
         self._first = 0
+        self._nodes = np.zeros(128, dtype=np.int64)
+        self._limits_s = np.zeros(128, dtype=np.float64)
 
     def __len__(self) -> int:
-        return len(self._place)
+        return len(self._slot)
 
     def __bool__(self) -> bool:
-        return bool(self._place)
+        return bool(self._slot)
 
     def __iter__(self) -> Iterator[Job]:
-        entries = self._entries
-        place = self._first
-        while place < len(entries):
-            job = entries[place]
-            place += 1
+        jobs = self._jobs
+        slot = self._first
+        while slot < len(jobs):
+            job = jobs[slot]
+            slot += 1
             if job is not None:
                 yield job
 
@@ -45,60 +50,70 @@ class JobQueue(Sequence[Job]):
     @overload
     def __getitem__(self, index: slice) -> list[Job]: ...
     def __getitem__(self, index: int | slice) -> Job | list[Job]:
-        if index == 0 and self._place:
-            return self._entries[self._first]  # type: ignore[return-value]
-        return list(self)[index]
-
-    def get(self, row: int) -> Job | None:
-        """Return the waiting job of *row*, or None."""
-        place = self._place.get(row)
-        return None if place is None else self._entries[place]
-
-    def append(self, job: Job) -> None:
-        """Add an eligible job at the end."""
-        self._place[job.row] = len(self._entries)
-        self._entries.append(job)
-
-    def remove(self, row: int) -> None:
-        """Take out the job of *row*."""
-        entries = self._entries
-        entries[self._place.pop(row)] = None
-        first = self._first
-        while first < len(entries) and entries[first] is None:
-            first += 1
-        self._first = first
-
-    def close_holes(self) -> None:
-        """Forget jobs that left, if they are many. Not while somebody iterates."""
-        if len(self._entries) > 2 * len(self._place) + 64:
-            self._entries = [job for job in self._entries if job is not None]
-            self._place = {job.row: place for place, job in enumerate(self._entries) if job is not None}
-            self._first = 0
-
-
-class QueueView(Sequence[Job]):
-    """What a policy sees of the queue: a sequence that it cannot change."""
-
-    __slots__ = ("__queue",)
-
-    def __init__(self, queue: JobQueue) -> None:
-        self.__queue = queue
-
-    def __len__(self) -> int:
-        return len(self.__queue)
-
-    def __iter__(self) -> Iterator[Job]:
-        return iter(self.__queue)
-
-    def __contains__(self, job: object) -> bool:
-        return job in self.__queue
-
-    @overload
-    def __getitem__(self, index: int) -> Job: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Job]: ...
-    def __getitem__(self, index: int | slice) -> Job | list[Job]:
-        return self.__queue[index]
+        if index == 0 and self._slot:
+            return self._jobs[self._first]  # type: ignore[return-value]
+        return [job for job in self._jobs[self._first :] if job is not None][index]
 
     def __repr__(self) -> str:
         return f"<queue of {len(self)} jobs: {[job.job_id for job in self[:5]]}{' ...' if len(self) > 5 else ''}>"
+
+    def get(self, row: int) -> Job | None:
+        """Return the waiting job of *row*, or None."""
+        slot = self._slot.get(row)
+        return None if slot is None else self._jobs[slot]
+
+    def columns(self) -> WaitingColumns:
+        """Return the jobs' columns, read-only; jobs that left leave empty slots."""
+        first, last = self._first, len(self._jobs)
+        nodes, limits_s = self._nodes[first:last], self._limits_s[first:last]
+        nodes.flags.writeable = limits_s.flags.writeable = False
+        return WaitingColumns(self._jobs[first:], nodes, limits_s)
+
+
+class QueueKeeper:
+    """Lets jobs into a queue and out of it."""
+
+    __slots__ = ("queue",)
+
+    def __init__(self, queue: JobQueue) -> None:
+        self.queue = queue
+
+    def append(self, job: Job) -> None:
+        """Add an eligible job at the end."""
+        queue = self.queue
+        slot = len(queue._jobs)
+        if slot == len(queue._nodes):
+            self._make_room()
+            slot = len(queue._jobs)
+        queue._slot[job.row] = slot
+        queue._jobs.append(job)
+        queue._nodes[slot] = job.nodes
+        queue._limits_s[slot] = job.limit_s
+
+    def remove(self, row: int) -> None:
+        """Take out the job of *row*."""
+        queue = self.queue
+        slot = queue._slot.pop(row)
+        jobs = queue._jobs
+        jobs[slot] = None
+        queue._nodes[slot] = NO_JOB
+        if slot == queue._first:
+            slot += 1
+            while slot < len(jobs) and jobs[slot] is None:
+                slot += 1
+            queue._first = slot
+
+    def _make_room(self) -> None:
+        """Close the holes if they are many, else double the columns."""
+        queue = self.queue
+        waiting = len(queue._slot)
+        if waiting > len(queue._nodes) // 2:
+            queue._nodes = np.concatenate([queue._nodes, np.zeros_like(queue._nodes)])
+            queue._limits_s = np.concatenate([queue._limits_s, np.zeros_like(queue._limits_s)])
+            return
+        alive = np.flatnonzero(queue._nodes != NO_JOB)
+        queue._nodes[:waiting] = queue._nodes[alive]
+        queue._limits_s[:waiting] = queue._limits_s[alive]
+        queue._jobs = [job for job in queue._jobs if job is not None]
+        queue._slot = {job.row: slot for slot, job in enumerate(queue._jobs) if job is not None}
+        queue._first = 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import simpy
@@ -18,7 +17,7 @@ from hpcsim.advisor import Advisor
 from hpcsim.cluster import Cluster
 from hpcsim.decision import Decision
 from hpcsim.engine.checker import InvariantChecker
-from hpcsim.engine.clock import is_exhausted, paused_collector
+from hpcsim.engine.clock import paused_collector, pending_events
 from hpcsim.engine.columns import RunColumns
 from hpcsim.engine.jobs import JobLife
 from hpcsim.engine.ledger import CountingLedger
@@ -97,13 +96,13 @@ class Simulation:
             checker=self._checker,
         )
         self._passes = Passes(self._life, policy, self._checker)
-        self.system: System = EngineSystem(self, ledger, self._life.promised)
+        self.system: System = EngineSystem(self._life, policy)
+        if policy is not None:
+            policy.reset(cluster, np.random.default_rng(np.random.SeedSequence(seed)))
         observers = Observers(policy, recorders)
         self._life.connect(self._passes.request, observers, self.system)
         self._passes.connect(observers, self.system)
-        self._arrivals = self.env.process(arrivals(self.env, self.truth, self._life))
-        if policy is not None:
-            policy.reset(cluster, np.random.default_rng(np.random.SeedSequence(seed)))
+        self.env.process(arrivals(self.env, self.truth, self._life))
 
     @property
     def now_s(self) -> float:
@@ -113,7 +112,7 @@ class Simulation:
     @property
     def is_finished(self) -> bool:
         """Whether the workload is used up and every submitted job has ended."""
-        return not (self._life.open_jobs or self._passes.is_pending or self._arrivals.is_alive)
+        return self._life.is_fed and not (self._life.open_jobs or self._passes.is_due or self._passes.is_open)
 
     def run(self, until: float | None = None) -> None:
         """Run to the end, or until the clock reaches *until* seconds, before anything happens there.
@@ -131,7 +130,11 @@ class Simulation:
         if until is not None and until <= self.env.now:
             raise Unsupported(f"The clock is at {self.env.now} s, not before {until} s.", "Give a later `until`.")
         with paused_collector():
-            self._step_until(math.inf if until is None else until, is_open_ended=until is not None)
+            if until is None:
+                self._drive(math.inf)
+            else:
+                self._drive(until, ends_when_finished=False)
+                self.env._now = until
         if self._checker and self.is_finished:
             self._checker.finished(self.env.now)
 
@@ -144,12 +147,9 @@ class Simulation:
             raise Unsupported("This simulation has a policy that decides.", "Use run(), or policy=None to decide.")
         if self._passes.is_open:
             self._passes.close()
-        while not self._passes.is_open:
-            if self.is_finished and is_exhausted(self.env):
-                return None
-            if is_exhausted(self.env):
-                raise self._stalled()
-            self.env.step()
+        self._drive(math.inf, ends_when_finished=False)
+        if not self._passes.is_open:
+            return None
         return self.system
 
     def apply(self, decision: Decision) -> None:
@@ -203,29 +203,38 @@ class Simulation:
         self._life.cut()
         return self.columns
 
-    def _step_until(self, until: float, *, is_open_ended: bool) -> None:
-        env, step = self.env, self.env.step
-        foreign = 0
-        while is_open_ended or not self.is_finished:
-            if is_exhausted(env):
-                if self.queue:
+    def _drive(self, until: float, *, ends_when_finished: bool = True) -> None:
+        """Step through events before *until*, with a pass at the end of each instant that needs one.
+
+        Returns when a pass has opened for a caller, or nothing is left to do.
+        """
+        env, step, passes, life = self.env, self.env.step, self._passes, self._life
+        events = pending_events(env)
+        strangers = 0
+        while True:
+            if passes.is_due and not (events and events[0][0] == env._now):
+                passes.open()
+                if passes.is_open:
+                    return
+            if life.is_fed and not life.open_jobs and ends_when_finished and not passes.is_due:
+                return
+            if not events:
+                if self.queue and until == math.inf:
                     raise self._stalled()
-                break
-            if env.peek() >= until:
-                break
+                return
+            if events[0][0] >= until:
+                return
             step()
-            foreign = foreign + 1 if self._waits_for_strangers() else 0
-            if foreign > FOREIGN_STEPS:
+            strangers = 0 if passes.is_due else strangers + 1
+            if strangers > FOREIGN_STEPS and self._waits_for_strangers():
                 raise self._stalled()
-        if is_open_ended:
-            env._now = until
 
     def _waits_for_strangers(self) -> bool:
         """Whether only a user's own process could still start a waiting job."""
         return bool(
             self.queue
             and not self._life.ledger.running
-            and not self._arrivals.is_alive
+            and self._life.is_fed
             and not self._passes.has_wakes
         )
 

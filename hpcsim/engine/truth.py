@@ -16,7 +16,7 @@ Fate = tuple[float, int]
 
 
 class Truth:
-    """The fate of each job that has been submitted and has not ended."""
+    """The fate of each job that has been submitted and has not started."""
 
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
@@ -37,16 +37,12 @@ class Truth:
         self._fates[row] = (run_s, [str(state) for state in END_STATES].index(end_state))
 
     def run_s(self, row: int) -> float:
-        """Return a job's run time."""
+        """Return the run time of a waiting job."""
         return self._fates[row][0]
 
-    def fate(self, row: int) -> Fate:
-        """Return a job's run time and own end state."""
-        return self._fates[row]
-
-    def forget(self, row: int) -> None:
-        """Drop a job that has ended."""
-        del self._fates[row]
+    def reveal(self, row: int) -> Fate:
+        """Return run time and own end state of a job that starts or leaves, and forget them."""
+        return self._fates.pop(row)
 
     def _column(self, name: str, rows: Any) -> list[Any]:
         column = self._workload.columns.get(name)

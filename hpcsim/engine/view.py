@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from hpcsim.cluster import Cluster
-from hpcsim.engine.ledger import Allocation, CountingLedger
-from hpcsim.engine.queue import QueueView
+from hpcsim.engine.jobs import JobLife
+from hpcsim.engine.ledger import Allocation
+from hpcsim.engine.queue import JobQueue
 from hpcsim.errors import Clairvoyance
 from hpcsim.estimator import Estimator
 from hpcsim.job import Job
+from hpcsim.policy import Policy
 from hpcsim.profile import Profile
 from hpcsim.system import RunningJob, System
-
-if TYPE_CHECKING:
-    from hpcsim.engine.simulation import Simulation
 
 
 class RunningView(Collection[RunningJob]):
@@ -41,16 +39,17 @@ class RunningView(Collection[RunningJob]):
 class EngineSystem(System):
     """The view that policies, advisors and recorders get."""
 
-    __slots__ = ("__env", "__free", "__ledger", "__promised", "__queue", "__running", "__simulation")
+    __slots__ = ("__env", "__free", "__ledger", "__life", "__policy", "__promised", "__queue", "__running")
 
-    def __init__(self, simulation: Simulation, ledger: CountingLedger, promised: dict[int, float]) -> None:
-        self.__simulation = simulation
-        self.__env = simulation.env
-        self.__ledger = ledger
-        self.__free = ledger.free_nodes
-        self.__queue = QueueView(simulation.queue)
-        self.__running = RunningView(ledger.running)
-        self.__promised = MappingProxyType(promised)
+    def __init__(self, life: JobLife, policy: Policy | None) -> None:
+        self.__life = life
+        self.__policy = policy
+        self.__env = life.env
+        self.__ledger = life.ledger
+        self.__free = life.ledger.free_nodes
+        self.__queue = life.queue
+        self.__running = RunningView(life.ledger.running)
+        self.__promised = MappingProxyType(life.promised)
 
     @property
     def now_s(self) -> float:
@@ -61,7 +60,7 @@ class EngineSystem(System):
         return self.__ledger.cluster
 
     @property
-    def queue(self) -> Sequence[Job]:
+    def queue(self) -> JobQueue:
         return self.__queue
 
     @property
@@ -71,6 +70,10 @@ class EngineSystem(System):
     @property
     def free(self) -> int:
         return self.__free.count
+
+    @property
+    def ends_seen(self) -> int:
+        return self.__life.ends_seen
 
     @property
     def promised(self) -> Mapping[int, float]:
@@ -99,10 +102,11 @@ class EngineSystem(System):
         return Profile(now_s, self.free, sorted(releases))
 
     def true_run_time_s(self, job: Job) -> float:
-        policy = self.__simulation.policy
+        policy = self.__policy
         if policy is None or not policy.clairvoyant:
             raise Clairvoyance(
                 f"{type(policy).__name__} asked for the true run time of job {job.job_id}.",
                 "Use job.limit_s or an estimator, or declare clairvoyant = True in the class.",
             )
-        return self.__simulation.truth.run_s(job.row)
+        held = self.__ledger.running.get(job.row)
+        return held.run_s if held else self.__life.truth.run_s(job.row)
