@@ -12,7 +12,7 @@ from hpcsim.engine.clock import COMPLETION, Instant
 from hpcsim.engine.free_nodes import FreeNodes
 from hpcsim.engine.jobs import JobLife
 from hpcsim.engine.ledger import CountingLedger
-from hpcsim.engine.queue import JobQueue
+from hpcsim.engine.queue import QueueKeeper
 from hpcsim.errors import InvariantViolation
 from hpcsim.job import Job
 from tests.schedules import jobs, run
@@ -74,8 +74,8 @@ def test_a_job_that_is_admitted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_job_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """The queue drops what is appended third."""
-    whole = JobQueue.append
-    monkeypatch.setattr(JobQueue, "append", lambda queue, job: None if job.row == 2 else whole(queue, job))
+    whole = QueueKeeper.append
+    monkeypatch.setattr(QueueKeeper, "append", lambda keeper, job: None if job.row == 2 else whole(keeper, job))
     expect("the engine counts 0 free nodes and 0 waiting jobs, the checker 0 and 1")
 
 

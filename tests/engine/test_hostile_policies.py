@@ -117,7 +117,6 @@ def test_yielding_what_is_no_decision(what: Any) -> None:
     refused(lambda system: what, "kind", "is no decision", "Yield Start, Reserve, Reject or WakeAt")
 
 
-@pytest.mark.xfail(strict=True, raises=StalledPolicy, reason="a None is taken for the end of the pass")
 def test_yielding_none() -> None:
     """A bare ``yield`` is a slip and must not end the pass in silence."""
     refused(lambda system: None, "kind", "is no decision")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from array import array
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,12 +16,8 @@ from hpcsim.workload import Workload
 from tests.properties.workloads import MACHINE, built_in_policies, workload_of, workloads
 from tests.schedules import outcomes_of, run, starts
 
-FINAL = {JobState.COMPLETED, JobState.TIMEOUT}
-
-
 def assert_feasible(columns: RunColumns, workload: Workload) -> None:
-    """Check a schedule from its columns alone: states, early starts, lengths, widths, overlap, timeline."""
-    node_s: float = 0
+    """Check a schedule from its columns alone: states, early starts, lengths, widths, overlap."""
     held: dict[int, list[tuple[float, float]]] = {}
     for row, outcome in enumerate(outcomes_of(columns, workload).values()):
         run_s, limit_s = workload.run_s[row].item(), workload.limit_s[row].item()
@@ -33,16 +29,10 @@ def assert_feasible(columns: RunColumns, workload: Workload) -> None:
         for node in (node for low, high in intervals for node in range(low, high + 1)):
             assert 0 <= node < MACHINE
             held.setdefault(node, []).append((outcome.start_s, outcome.end_s))
-        node_s += workload.nodes[row].item() * (outcome.end_s - outcome.start_s)
     for spans in held.values():
         spans.sort()
         for (_, end_s), (start_s, _) in zip(spans, spans[1:], strict=False):
             assert start_s >= end_s, "two jobs on one node at once"
-    assert max(columns.used_nodes) <= MACHINE
-    assert min(columns.used_nodes) >= 0
-    steps = zip(columns.time_s, columns.time_s[1:], columns.used_nodes, strict=False)
-    assert math.isclose(sum(used * (end - start) for start, end, used in steps), node_s, abs_tol=1e-6)
-    assert (columns.used_nodes[-1], columns.queue_length[-1]) == (0, 0)
 
 
 @given(workloads(), built_in_policies())
@@ -70,10 +60,11 @@ def test_a_shift_in_time_shifts_the_schedule(workload: Workload, policy: Policy,
 def test_the_same_run_twice_leaves_the_same_columns(workload: Workload, policy: Policy) -> None:
     """Byte for byte, with the same policy object used again."""
     first, second = (run(workload, MACHINE, policy, seed=3) for _ in range(2))
-    for name in ("state", "attempt_row", "attempt_start_s", "attempt_end_s", "time_s", "used_nodes", "queue_length"):
-        assert bytes(getattr(first, name)) == bytes(getattr(second, name)), name
+    for name, column in vars(first).items():
+        if isinstance(column, array | bytearray):
+            assert bytes(column) == bytes(getattr(second, name)), name
     assert first.node_ids == second.node_ids
-    assert bytes(first.queued_node_s) == bytes(second.queued_node_s)
+    assert first.reasons == second.reasons
 
 
 @given(workloads())
