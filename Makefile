@@ -20,6 +20,7 @@ test: ## Set up the development tools and check everything
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
+	$(VENV)/mypy examples/*.py .ci/*.py
 	$(VENV)/lint-imports
 	$(VENV)/python -m pytest -n 2 --cov --cov-report=term
 
