@@ -111,7 +111,7 @@ def test_over_allocation() -> None:
     assert "system.fits(job)" in error.remedy
 
 
-@pytest.mark.parametrize("what", [42, "start", object(), Start, ("a", 1)], ids=repr)
+@pytest.mark.parametrize("what", [42, "start", object(), Start, ("a", 1)], ids=["number", "text", "object", "class", "tuple"])
 def test_yielding_what_is_no_decision(what: Any) -> None:
     """Anything but the four kinds of decision."""
     refused(lambda system: what, "kind", "is no decision", "Yield Start, Reserve, Reject or WakeAt")
