@@ -15,8 +15,9 @@ import typer
 from hpcsim import __version__
 from hpcsim.commands.compare import compare
 from hpcsim.commands.demo import demo
-from hpcsim.commands.failures import CommandGroup
+from hpcsim.commands.failures import EXIT_DEFECT, CommandGroup, unforeseen
 from hpcsim.commands.list_registry import list_registry
+from hpcsim.commands.output import say
 from hpcsim.commands.run import run
 from hpcsim.commands.workload_info import workload_info
 
@@ -43,7 +44,13 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    app()
+    try:
+        app()
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        say(f"Error: {unforeseen(error)}")
+        sys.exit(EXIT_DEFECT)
 
 
 def _show_version(is_wanted: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,6 +41,17 @@ class CommandGroup(TyperGroup):
                     raise
                 say(f"Error: {_sentence(error)}")
                 raise typer.Exit(EXIT_ERROR) from None
+
+
+def unforeseen(error: BaseException) -> str:
+    """Return a message for an error that is none of ours: a plug-in's, or a defect of hpcsim."""
+    while error.__cause__ is not None:  # where it came from, not where SimPy raised it again
+        error = error.__cause__
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno}). Mend that file if it is yours; "
+        "else please report it with what `hpcsim --debug ...` prints."
+    )
 
 
 def _sentence(error: BaseException) -> str:

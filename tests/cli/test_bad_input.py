@@ -92,7 +92,9 @@ def test_out_below_a_file_is_refused_before_anything_runs(cli: Cli, trace: Path)
 
 
 def test_out_with_other_peoples_files_is_refused(cli: Cli, trace: Path) -> None:
-    assert_one_sentence(cli("run", trace, "--out", trace.parent), trace.name, "will not be replaced")
+    done = cli("run", trace, "--out", trace.parent)
+    assert_one_sentence(done, trace.name, "will not be replaced")
+    assert "Machine" not in done.stderr, "refused only after the log was read"
 
 
 def test_report_that_is_a_folder(cli: Cli, trace: Path, tmp_path: Path) -> None:
@@ -131,6 +133,15 @@ def test_policy_that_stalls_leaves_its_partial_result(shell: Shell, trace: Path,
 def test_policy_that_over_allocates(cli: Cli, trace: Path, policy_file: Files) -> None:
     path = policy_file("for job in system.queue:\n    yield Start(job)")
     assert_one_sentence(cli("run", trace, "--policy", f"{path}:Mine"))
+
+
+def test_plug_in_that_fails_outside_its_schedule_is_located(shell: Shell, trace: Path, policy_file: Files) -> None:
+    path = policy_file("return []\n\ndef reset(self, cluster, rng):\n    raise ValueError('no luck')")
+    path.write_text(path.read_text().replace("        def reset", "    def reset"))
+    done = shell("run", trace, "--policy", f"{path}:Mine")
+    assert done.returncode == failures.EXIT_DEFECT
+    assert f"ValueError: no luck ({path}, line " in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_debug_shows_the_traceback(shell: Shell, tmp_path: Path) -> None:
