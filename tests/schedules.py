@@ -78,9 +78,7 @@ def gantt(workload: Workload, cluster: Cluster | int, policy: Policy | str, **op
     ids = workload.columns["job_id"].tolist()
     return [
         (ids[row], start_s, node_ids)
-        for row, start_s, node_ids in zip(
-            columns.attempt_row, columns.attempt_start_s, columns.node_ids, strict=True
-        )
+        for row, start_s, node_ids in zip(columns.attempt_row, columns.attempt_start_s, columns.node_ids, strict=True)
     ]
 
 

@@ -65,7 +65,7 @@ def test_toml_round_trip(cluster: Cluster) -> None:
 
 def test_files_round_trip(tmp_path: Path) -> None:
     """Through a file, with names outside ASCII."""
-    cluster = Cluster.of_nodes(128, cores=64, gpus=4, memory_bytes=2**38, name="Curie – Genci ☀")
+    cluster = Cluster.of_nodes(128, cores=64, gpus=4, memory_bytes=2**38, name="Curie « Genci » ☀")
     cluster.save(tmp_path / "cluster.toml")
     assert Cluster.load(tmp_path / "cluster.toml") == cluster
 
@@ -95,7 +95,10 @@ GROUP = "[[groups]]\nnodes = 4\n"
         ("groups = []\n", ["no node group", "Cluster.of_nodes(N)"]),
         ("counted = 'cores'\n" + GROUP, ["counted", "'nodes' or 'processors'"]),
         (GROUP + GROUP, ["node group", "called 'nodes'", "its own name"]),
-        (GROUP + "[[partitions]]\nname = 'p'\ngroups = ['node']\n", ["'node'", "Did you mean 'nodes'?", "Known groups"]),
+        (
+            GROUP + "[[partitions]]\nname = 'p'\ngroups = ['node']\n",
+            ["'node'", "Did you mean 'nodes'?", "Known groups"],
+        ),
         (GROUP + "[[partitions]]\nname = 'p'\ngroups = []\n" * 2, ["partition", "called 'p'"]),
         ("nodes = = 3", ["not TOML", "line 1", "Mend that line"]),
         ("", ["'groups'", "Field required"]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +41,7 @@ def test_intervals_round_trip(nodes: set[int]) -> None:
     assert parse_intervals(format_intervals(intervals)) == intervals
     assert members(intervals) == nodes
     assert count_nodes(intervals) == len(nodes)
-    assert all(high + 1 < low for (_, high), (low, _) in zip(intervals, intervals[1:], strict=False))
+    assert all(high + 1 < low for (_, high), (low, _) in pairwise(intervals))
 
 
 @given(st.data())

@@ -99,7 +99,10 @@ def test_unknown_parameters() -> None:
     assert "boundary" in caught.value.remedy
 
 
-@pytest.mark.parametrize(("text", "kind"), [("1 / 0", "ZeroDivisionError"), ("def (", "SyntaxError"), ("import absent_x", "ModuleNotFoundError")])
+BROKEN = [("1 / 0", "ZeroDivisionError"), ("def (", "SyntaxError"), ("import absent_x", "ModuleNotFoundError")]
+
+
+@pytest.mark.parametrize(("text", "kind"), BROKEN)
 def test_a_file_that_cannot_be_imported(tmp_path: Path, text: str, kind: str) -> None:
     """The file and its error, chained."""
     path = tmp_path / "broken.py"

@@ -205,6 +205,6 @@ def test_leaked_node_seconds() -> None:
         event(checker)
     checker._used += 1
     _ended(checker)
+    checker._used = 0
     with pytest.raises(InvariantViolation, match=r"The jobs held 6 node-seconds, the machine 9\."):
-        checker._used = 0
         checker.finished(9)

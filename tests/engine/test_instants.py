@@ -124,7 +124,9 @@ def test_until_stops_before_anything_happens_there() -> None:
     assert sim.finish().attempt_of[1] == 1
 
 
-@pytest.mark.parametrize(("run_s", "end_s", "state"), [(12, 12, "COMPLETED"), (13, 13, "COMPLETED"), (14, 13, "TIMEOUT")])
+@pytest.mark.parametrize(
+    ("run_s", "end_s", "state"), [(12, 12, "COMPLETED"), (13, 13, "COMPLETED"), (14, 13, "TIMEOUT")]
+)
 def test_grace(run_s: float, end_s: float, state: str) -> None:
     """Limit 10 and 3 s of grace: a job may run 13 s and is then killed."""
     (a,) = outcomes(jobs(f"a 0 {run_s} 10 1"), 1, "easy", grace_s=3).values()

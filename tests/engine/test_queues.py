@@ -83,7 +83,7 @@ def test_waiting_jobs_are_a_list(kind: Any, steps: list[int], burst: int) -> Non
         else:
             waiting.remove(model.pop(step % len(model)))
     assert_same(waiting.queue, waiting.expected(model))
-    for job in list(model):
+    for job in model[:]:
         assert job in waiting.queue
         waiting.remove(job)
         assert job not in waiting.queue

@@ -13,7 +13,7 @@ from hpcsim.decision import Reserve, Start, WakeAt
 from hpcsim.engine.simulation import Simulation
 from hpcsim.errors import InvalidDecision, StalledPolicy, Unsupported, WorkloadError
 from hpcsim.job import Job, JobState
-from tests.schedules import jobs, outcomes_of, simulation
+from tests.schedules import jobs, outcomes_of, policy_of, simulation
 
 TABLE = "a 0 10 10 2\n b 1 5 5 2\n c 2 5 5 1"
 
@@ -142,7 +142,10 @@ def test_submit_of_a_job_that_never_fits_and_of_one_that_fails() -> None:
     assert (result["wide"].state, result["faulty"].state) == ("REJECTED", "FAILED")
 
 
-@pytest.mark.parametrize(("nodes", "limit_s", "run_s"), [(0, 5, 5), (1, -1, 5), (1, math.nan, 5), (1, 5, -1), (1, 5, math.inf)])
+@pytest.mark.parametrize(
+    ("nodes", "limit_s", "run_s"),
+    [(0, 5, 5), (1, -1, 5), (1, math.nan, 5), (1, 5, -1), (1, 5, math.inf)],
+)
 def test_submit_of_nonsense(nodes: int, limit_s: float, run_s: float) -> None:
     """No node, no sensible limit or run time: refused with what to give, and nothing is queued."""
     sim = stepped()
@@ -242,8 +245,6 @@ def test_a_process_without_end_does_not_keep_a_run_going() -> None:
 
 def test_a_process_without_end_does_not_hide_a_stalled_policy() -> None:
     """Strangers' events alone will not start a job: after many of them the run is stopped."""
-    from tests.schedules import policy_of
-
     sim = simulation(jobs("a 0 10 10 2"), 2, policy_of(lambda system: iter(())))
     sim.env.process(ticker(sim.env))
     with pytest.raises(StalledPolicy, match="leaves jobs a waiting"):

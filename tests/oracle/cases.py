@@ -58,7 +58,8 @@ def load_reference(shared: Path) -> ModuleType:
     name = "hpcsim_oracle_reference"
     if name not in sys.modules:
         specification = importlib.util.spec_from_file_location(name, shared / "oracle" / "reference.py")
-        assert specification is not None and specification.loader is not None
+        assert specification is not None
+        assert specification.loader is not None
         sys.modules[name] = importlib.util.module_from_spec(specification)
         specification.loader.exec_module(sys.modules[name])
     return sys.modules[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from hpcsim.policy import Policy
 from hpcsim.workload import Workload
 from tests.properties.workloads import MACHINE, built_in_policies, workload_of, workloads
 from tests.schedules import outcomes_of, run, starts
+
 
 def assert_feasible(columns: RunColumns, workload: Workload) -> None:
     """Check a schedule from its columns alone: states, early starts, lengths, widths, overlap."""
@@ -31,7 +33,7 @@ def assert_feasible(columns: RunColumns, workload: Workload) -> None:
             held.setdefault(node, []).append((outcome.start_s, outcome.end_s))
     for spans in held.values():
         spans.sort()
-        for (_, end_s), (start_s, _) in zip(spans, spans[1:], strict=False):
+        for (_, end_s), (start_s, _) in pairwise(spans):
             assert start_s >= end_s, "two jobs on one node at once"
 
 
@@ -78,7 +80,8 @@ def test_fcfs_never_lets_a_later_job_start_first(workload: Workload) -> None:
 @given(workloads())
 def test_a_rejected_job_changes_nothing_for_the_others(workload: Workload) -> None:
     """Jobs that are too wide, mixed in, leave every other start as it was."""
-    rows = list(zip(*[workload.columns[name].tolist() for name in ("submit_s", "run_s", "limit_s", "nodes")], strict=True))
+    asked = [workload.columns[name].tolist() for name in ("submit_s", "run_s", "limit_s", "nodes")]
+    rows = list(zip(*asked, strict=True))
     mixed = workload_of([row for pair in rows for row in (pair, (*pair[:3], MACHINE + 1))])
     for policy in (EASY(), Conservative(), Backfill(reservations=2)):
         alone, among = starts(workload, MACHINE, policy), starts(mixed, MACHINE, policy)

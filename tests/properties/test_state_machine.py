@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -60,14 +61,14 @@ class StepByStep(RuleBasedStateMachine):
         """Start any waiting job; it works if and only if it fits."""
         job = self.view.queue[which % len(self.view.queue)]
         free, waiting = self.view.free, len(self.view.queue)
-        try:
+        if job.nodes <= free:
             self.sim.apply(Start(job))
-        except InvalidDecision as error:
-            assert job.nodes > free
-            assert (error.wanted, error.free, self.view.free, len(self.view.queue)) == (job.nodes, free, free, waiting)
-        else:
-            assert job.nodes <= free
             assert (self.view.free, len(self.view.queue)) == (free - job.nodes, waiting - 1)
+            return
+        with pytest.raises(InvalidDecision) as caught:
+            self.sim.apply(Start(job))
+        assert (caught.value.wanted, caught.value.free) == (job.nodes, free)
+        assert (self.view.free, len(self.view.queue)) == (free, waiting)
 
     @precondition(lambda self: self.is_open and self.view.queue)
     @rule(which=index, nodes=st.lists(st.integers(-1, MACHINE), max_size=MACHINE))
