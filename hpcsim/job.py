@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, make_dataclass, replace
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 JobId = int | str
@@ -83,6 +84,7 @@ class Job:
         return replace(self, nodes=nodes, limit_s=limit_s, requested=self.requested or self)
 
 
+@cache
 def job_builder() -> Callable[..., Job]:
     """Return a function that builds a `Job` from the same arguments several times faster.
 

@@ -22,6 +22,22 @@ class Shadow(NamedTuple):
     extra: int
 
 
+def first_fit(now_s: float, free: int, releases: Sequence[Release], nodes: int) -> Shadow:
+    """Return when *nodes* are free, with *free* now and *releases* to come, sorted by time.
+
+    Every job due to end by that instant counts as ended. Without such an instant: ``Shadow(inf, 0)``.
+    """
+    if free >= nodes:
+        return Shadow(now_s, free - nodes)
+    shadow_s = math.inf
+    for end_s, _, released in releases:
+        if free >= nodes and end_s > shadow_s:
+            break
+        free += released
+        shadow_s = end_s
+    return Shadow(shadow_s, free - nodes) if free >= nodes and shadow_s < math.inf else Shadow(math.inf, 0)
+
+
 class Profile:
     """Free nodes as steps: `free[i]` nodes from `times[i]` until `times[i + 1]`, the last for ever.
 
@@ -52,23 +68,8 @@ class Profile:
         return self._free
 
     def shadow(self, nodes: int) -> Shadow:
-        """Return when *nodes* come free by the releases alone (claims made by `take` are not seen).
-
-        Every job due to end by that instant counts as ended. Without such an instant:
-        ``Shadow(inf, 0)``.
-        """
-        free = self.free_now
-        if free >= nodes:
-            return Shadow(self.now_s, free - nodes)
-        shadow_s = math.inf
-        for end_s, _, released in self._releases:
-            if free >= nodes and end_s > shadow_s:
-                break
-            free += released
-            shadow_s = end_s
-        if free < nodes or shadow_s == math.inf:
-            return Shadow(math.inf, 0)
-        return Shadow(shadow_s, free - nodes)
+        """Return when *nodes* come free by the releases alone: claims made by `take` are not seen."""
+        return first_fit(self.now_s, self.free_now, self._releases, nodes)
 
     def earliest_s(self, nodes: int, length_s: float, from_s: float | None = None) -> float:
         """Return the first instant, *from_s* (default: now) or later, with *nodes* free for *length_s*.

@@ -17,7 +17,7 @@ from hpcsim.waiting import WaitingJobs
 
 if TYPE_CHECKING:
     from hpcsim.estimator import Estimator
-    from hpcsim.profile import Profile
+    from hpcsim.profile import Profile, Shadow
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,10 @@ class System(ABC):
     @abstractmethod
     def earliest_start_s(self, job: Job) -> float:
         """Return the first instant at which *job* fits, by the limits of what runs; ``inf`` if none."""
+
+    def shadow(self, nodes: int) -> Shadow:
+        """Return when *nodes* come free by the limits of what runs, and what is left beside them."""
+        return self.profile().shadow(nodes)
 
     @abstractmethod
     def profile(self, estimates: Estimator | None = None) -> Profile:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,26 +25,41 @@ Key = tuple[Any, int]
 NO_JOB = np.iinfo(np.int64).max
 """Nodes of a slot whose job has left: more than any machine has."""
 
-
-class WaitingColumns(NamedTuple):
-    """Waiting jobs by slot, in order. Valid until the next decision; not yours to change.
-
-    A slot whose job has left holds None and `NO_JOB` nodes. All three have shape [slots].
-    """
-
-    jobs: Sequence[Job | None]
-    nodes: NDArray[np.int64]
-    limits_s: NDArray[np.float64]
+_FEW = 16  # candidates up to this number are judged one by one
 
 
 class WaitingJobs(Sequence[Job]):
-    """A sequence of waiting jobs that also knows their columns."""
+    """A sequence of waiting jobs that finds candidates for backfilling quickly."""
 
     __slots__ = ()
 
     @abstractmethod
-    def columns(self) -> WaitingColumns:
-        """Return the jobs' columns."""
+    def candidates(self, free: int, now_s: float, latest_end_s: float, extra: int) -> list[Job]:
+        """Return, in order, the jobs that a reservation lets start now.
+
+        They want at most *free* nodes, and either end by *latest_end_s* by their limits or want at
+        most *extra* nodes. Each is judged as if it were alone.
+        """
+
+
+def pick(
+    jobs: Sequence[Job | None],
+    nodes: NDArray[np.int64],
+    limits_s: NDArray[np.float64],
+    free: int,
+    now_s: float,
+    latest_end_s: float,
+    extra: int,
+) -> list[Job]:
+    """Return `WaitingJobs.candidates` out of columns of one length; empty slots want `NO_JOB` nodes."""
+    slots = (nodes <= free).nonzero()[0].tolist()
+    if len(slots) > _FEW:
+        slots = ((nodes <= free) & ((limits_s + now_s <= latest_end_s) | (nodes <= extra))).nonzero()[0].tolist()
+    return [
+        job
+        for slot in slots
+        if (job := jobs[slot]) is not None and (job.nodes <= extra or now_s + job.limit_s <= latest_end_s)
+    ]
 
 
 class SortedQueue(WaitingJobs, Listener):
@@ -77,10 +92,10 @@ class SortedQueue(WaitingJobs, Listener):
     def __getitem__(self, index: int | slice) -> Job | list[Job]:
         return self._jobs[index]
 
-    def columns(self) -> WaitingColumns:
-        """Return the jobs' columns, without empty slots."""
+    def candidates(self, free: int, now_s: float, latest_end_s: float, extra: int) -> list[Job]:
+        """Return the jobs that a reservation lets start now; see `WaitingJobs`."""
         count = len(self._jobs)
-        return WaitingColumns(self._jobs, self._nodes[:count], self._limits_s[:count])
+        return pick(self._jobs, self._nodes[:count], self._limits_s[:count], free, now_s, latest_end_s, extra)
 
     def position(self, job: Job) -> int:
         """Return the place of a waiting job, counted from 0."""
@@ -126,4 +141,3 @@ class SortedQueue(WaitingJobs, Listener):
         if at < count:
             self._nodes[at:count] = self._nodes[at + 1 : count + 1]
             self._limits_s[at:count] = self._limits_s[at + 1 : count + 1]
-

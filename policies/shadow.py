@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from hpcsim.decision import Decision, Reserve, Start
 from hpcsim.job import Job
 from hpcsim.listener import Listener
 from hpcsim.policies.estimators import Requested
 from hpcsim.system import System
-from hpcsim.waiting import SortedQueue, WaitingJobs
+from hpcsim.waiting import SortedQueue
 
 if TYPE_CHECKING:
     from hpcsim.policies.backfill import Backfill
-
-SHORT = 24
-"""Queues up to this length are scanned one by one: NumPy pays only beyond."""
 
 _NEVER = sys.float_info.max  # a shadow time that every limit meets, except no limit
 
@@ -60,20 +55,25 @@ class ShadowPass(Listener):
         """Start what leads, reserve for the first blocked job, backfill behind it."""
         waiting = self._order.in_order(system)
         arrived, self._arrived = self._arrived, []
-        started = 0
-        for head in waiting:
-            if not system.fits(head):
-                break
-            yield Start(head)
-            started += 1
+        if self._can_skip and self._ends_seen == system.ends_seen and waiting[0] is self._head:
+            candidates: Sequence[Job] = self._sorted(arrived, waiting)
         else:
-            self._head = None
-            return
-        if not started and head is self._head and self._ends_seen == system.ends_seen and self._can_skip:
-            candidates: Iterable[Job] = self._in_order(arrived, waiting)
-        else:
-            yield from self._derive_shadow(head, system)
-            candidates = self._behind(waiting, started, system)
+            at = 0
+            for head in waiting:
+                if not system.fits(head):
+                    break
+                yield Start(head)
+                at += 1
+            else:
+                self._head = None
+                return
+            last, self._head = self._head, head
+            shadow_s = self._derive_shadow(head, system)
+            if last is not head and last is not None and last.row in system.promised:
+                yield Reserve(last, math.inf)
+            if system.promised.get(head.row, math.inf) != shadow_s:
+                yield Reserve(head, shadow_s)
+            candidates = self._behind(waiting, at if self._order.is_dynamic else 0, system)
         free, now_s, latest_end_s, estimates = system.free, system.now_s, self._latest_end_s, self._estimates
         for job in candidates:
             nodes = job.nodes
@@ -87,46 +87,31 @@ class ShadowPass(Listener):
                 yield Start(job)
                 free = system.free
 
-    def _derive_shadow(self, head: Job, system: System) -> Iterator[Decision]:
-        """Set the shadow time and the extra nodes of *head*; promise it that start if it is news."""
+    def _derive_shadow(self, head: Job, system: System) -> float:
+        """Set the latest end of later jobs and the extra nodes; return the head's shadow time, ``inf``: none."""
         policy = self._policy
-        last, self._head = self._head, head
         self._ends_seen = system.ends_seen
         if policy.reservations == 0:
             self._latest_end_s, self._extra = _NEVER, system.cluster.nodes
-            return
-        shadow_s, extra = system.profile(self._estimates).shadow(head.nodes)
+            return math.inf
+        estimates = self._estimates
+        shadow_s, extra = (system.profile(estimates) if estimates else system).shadow(head.nodes)
         self._extra = extra if policy.admit == "shadow+extra" else 0
         self._latest_end_s = min(shadow_s, _NEVER) if policy.boundary == "<=" else math.nextafter(shadow_s, -math.inf)
-        if last is not None and last is not head and last.row in system.promised:
-            yield Reserve(last, math.inf)
-        if system.promised.get(head.row, math.inf) != shadow_s:
-            yield Reserve(head, shadow_s)
+        return shadow_s
 
-    def _behind(self, waiting: Sequence[Job], started: int, system: System) -> Iterable[Job]:
+    def _behind(self, waiting: Sequence[Job], head_at: int, system: System) -> Sequence[Job]:
         """Return the jobs behind the head that may start, in the order in which they are tried."""
         policy = self._policy
-        if not system.free:
-            return ()
-        if self._can_skip and len(waiting) > SHORT and isinstance(waiting, WaitingJobs):
-            return self._may_start(waiting, system)
-        first = 1 + (started if self._order.is_dynamic else 0)
-        behind = waiting[first:]
+        if self._can_skip:
+            return waiting.candidates(system.free, system.now_s, self._latest_end_s, self._extra)  # type: ignore[attr-defined,no-any-return]
+        behind = waiting[head_at + 1 :]
         if policy.backfill_order is not None:
             key = policy.backfill_order.key
             behind = sorted(behind, key=lambda job: key(job, system))
         return behind if policy.depth is None else behind[: policy.depth]
 
-    def _may_start(self, waiting: WaitingJobs, system: System) -> list[Job]:
-        """Return the jobs that could start as things stand; the head does not fit, so it is none of them."""
-        jobs, nodes, limits_s = waiting.columns()
-        may = nodes <= system.free
-        if not may.any():
-            return []
-        may &= (limits_s + system.now_s <= self._latest_end_s) | (nodes <= self._extra)
-        return [job for at in np.flatnonzero(may).tolist() if (job := jobs[at]) is not None]
-
-    def _in_order(self, arrived: list[Job], waiting: Sequence[Job]) -> list[Job]:
+    def _sorted(self, arrived: list[Job], waiting: Sequence[Job]) -> list[Job]:
         if len(arrived) > 1 and isinstance(waiting, SortedQueue):
             arrived.sort(key=waiting.position)
         return arrived

@@ -67,10 +67,11 @@ class RunColumns:
         self.attempt_start_s.append(now_s)
         self.attempt_end_s.append(nan)
         self.attempt_state.append(OPEN)
-        self.first_interval.append(len(self.lows))
+        lows, highs = self.lows, self.highs
+        self.first_interval.append(len(lows))
         for low, high in intervals:
-            self.lows.append(low)
-            self.highs.append(high)
+            lows.append(low)
+            highs.append(high)
         return attempt
 
     def ended(self, row: int, now_s: float, code: int, attempt: int = -1) -> None:

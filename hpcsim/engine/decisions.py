@@ -102,7 +102,7 @@ class Decider:
                 "not-waiting",
                 job if isinstance(job, Job) else None,
             )
-        if known != job:
+        if known is not job and known != job:
             raise self._invalid(
                 f"tried to {verb} a changed copy of job {job.job_id}", "Yield the queue's own job.", "tampered", known
             )

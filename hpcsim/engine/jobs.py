@@ -49,16 +49,16 @@ class JobLife:
         self.open_jobs = 0
         self.ends_seen = 0
         self.is_fed = False
+        self.has_news = False
         self._never_runs = _admission(cluster)
         self._grace_s = grace_s if kill_at_limit else math.inf
         self._checker = checker
-        self._request_pass: Callable[[], None]
         self._observers: Observers
         self._system: System
 
-    def connect(self, request_pass: Callable[[], None], observers: Observers, system: System) -> None:
+    def connect(self, observers: Observers, system: System) -> None:
         """Set what exists only after this object does."""
-        self._request_pass, self._observers, self._system = request_pass, observers, system
+        self._observers, self._system = observers, system
 
     def admit(self, job: Job) -> None:
         """Put a submitted job into the queue, or reject it with the reason why it can never run."""
@@ -71,18 +71,20 @@ class JobLife:
         reason = self._never_runs(job)
         if reason:
             self._close_unstarted(job, JobState.REJECTED, reason)
-            self._request_pass()
+            self.has_news = True
             return
         self._keeper.append(job)
         for hook in self._observers.submit:
             hook(job, self._system)
-        self._request_pass()
+        self.has_news = True
 
     def start(self, job: Job, intervals: Sequence[Interval] | None) -> None:
         """Start a waiting job that fits; its end is set by its true run time and its limit."""
         row = job.row
         now_s = self.env._now
-        self._leave_queue(job)
+        self._keeper.remove(row)
+        if self.promised:
+            self.promised.pop(row, None)
         held = self.ledger.start(job, now_s, intervals)
         held.attempt = self.columns.started(row, now_s, held.intervals)
         held.run_s, own_end = self.truth.reveal(row)
@@ -91,7 +93,7 @@ class JobLife:
         if held.run_s > job.limit_s + self._grace_s:
             held.end_state = _TIMEOUT
             end_s = held.limit_end_s + self._grace_s
-        held.completion = Instant(self.env, end_s, COMPLETION, self._complete, held)
+        held.completion = Instant(self.env, end_s, COMPLETION, self._end, held)
         if self._checker:
             self._checker.started(job, now_s, held.intervals)
         for hook in self._observers.start:
@@ -99,7 +101,7 @@ class JobLife:
 
     def reject(self, job: Job, reason: str) -> None:
         """Turn a waiting job away."""
-        self._leave_queue(job)
+        self._leave_queue(job.row)
         self._close_unstarted(job, JobState.REJECTED, reason)
 
     def cancel(self, row: int, reason: str) -> None:
@@ -108,14 +110,14 @@ class JobLife:
         if held is None:
             job = self.queue.get(row)
             assert job is not None
-            self._leave_queue(job)
+            self._leave_queue(job.row)
             self._close_unstarted(job, JobState.CANCELLED, reason)
+            self.has_news = True
         else:
             held.completion.annul()
             held.end_state = CODE[JobState.CANCELLED]
             self.columns.reasons[row] = reason
-            self._end(held)
-        self._request_pass()
+            self._end(held.completion)
 
     def cut(self) -> None:
         """Close the books at the end of a run that was cut: what is open is UNFINISHED."""
@@ -125,14 +127,13 @@ class JobLife:
         for job in self.queue:
             self.columns.state[job.row] = CODE[JobState.UNFINISHED]
 
-    def _complete(self, event: Instant) -> None:
-        self._end(event.subject)
-        self._request_pass()
-
-    def _end(self, held: Allocation) -> None:
+    def _end(self, event: Instant) -> None:
+        held: Allocation = event.subject
         job = held.job
         row = job.row
         now_s = self.env._now
+        held.completion = None  # it refers back to us, and the collector is paused
+        self.has_news = True
         self.ledger.end(row)
         self.columns.ended(row, now_s, held.end_state, held.attempt)
         self.open_jobs -= 1
@@ -172,8 +173,7 @@ class JobLife:
         for hook in self._observers.end:
             hook(job, outcome, self._system)
 
-    def _leave_queue(self, job: Job) -> None:
-        row = job.row
+    def _leave_queue(self, row: int) -> None:
         self._keeper.remove(row)
         if self.promised:
             self.promised.pop(row, None)

@@ -15,7 +15,7 @@ from hpcsim.errors import InvariantViolation, Unsupported
 from hpcsim.job import Job
 from hpcsim.node_ids import Interval, format_intervals
 from hpcsim.placement import Placement
-from hpcsim.profile import Profile, Release
+from hpcsim.profile import Profile, Release, Shadow, first_fit
 
 
 class Allocation:
@@ -89,10 +89,17 @@ class CountingLedger:
 
         A limit already passed counts as "ends one second later".
         """
-        releases = self._releases.copy()
+        return Profile(now_s, self.free_nodes.count, self._releases_ahead(now_s).copy())
+
+    def shadow(self, now_s: float, nodes: int) -> Shadow:
+        """Return what `profile` would say about *nodes*, without making one."""
+        return first_fit(now_s, self.free_nodes.count, self._releases_ahead(now_s), nodes)
+
+    def _releases_ahead(self, now_s: float) -> list[Release]:
+        releases = self._releases
         if not self._limits_bind and releases and releases[0][0] <= now_s:
-            releases = sorted(self._release_ahead(release, now_s) for release in releases)
-        return Profile(now_s, self.free_nodes.count, releases)
+            return sorted(self._release_ahead(release, now_s) for release in releases)
+        return releases
 
     def _release_ahead(self, release: Release, now_s: float) -> Release:
         end_s, row, nodes = release

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from hpcsim.decision import Decision
@@ -23,7 +23,7 @@ class Passes:
     """Opens a pass when something happened, lets the policy decide, and closes it."""
 
     def __init__(self, life: JobLife, policy: Policy | None, checker: InvariantChecker | None) -> None:
-        self.is_due = False
+        self.is_woken = False
         self.is_open = False
         self._life = life
         self._env = life.env
@@ -39,11 +39,8 @@ class Passes:
     def connect(self, observers: Observers, system: System) -> None:
         """Set what exists only after this object does."""
         self._observers, self._system = observers, system
-
-    def request(self) -> None:
-        """Something happened: open a pass at the end of this instant."""
-        self._woken_only = 0
-        self.is_due = True
+        self._is_watched = bool(self._checker or observers.closed)
+        self._apply = self.apply if observers.decision else self._decider.apply
 
     def apply(self, decision: Decision) -> None:
         """Validate and apply one decision; tell the recorders."""
@@ -70,45 +67,55 @@ class Passes:
 
         With an empty queue there is nothing to decide.
         """
-        self.is_due = False
-        if self._life.queue:
+        life = self._life
+        if life.has_news:
+            self._woken_only = 0
+        life.has_news = self.is_woken = False
+        if life.queue:
             if self._policy is None:
                 self.is_open = True
                 return
-            self._run_policy(self._policy)
-        self.close()
-
-    def _run_policy(self, policy: Policy) -> None:
-        try:
-            self._follow(policy.schedule(self._system))
-        except HpcsimError:
-            raise
-        except Exception as error:
-            raise PolicyFailed(
-                f"{self._name} raised {type(error).__name__} at t = {self._env._now} s: {error}",
-                "See the error it was raised from.",
-            ) from error
+            try:
+                self._follow(self._policy.schedule(self._system))
+            except HpcsimError:
+                raise
+            except Exception as error:
+                raise PolicyFailed(
+                    f"{self._name} raised {type(error).__name__} at t = {self._env._now} s: {error}",
+                    "See the error it was raised from.",
+                ) from error
+        if self._is_watched:
+            self.close()
 
     def _follow(self, decisions: Iterable[Decision] | None) -> None:
         """Apply each decision before the generator goes on; throw a refused one back into it."""
-        apply = self.apply if self._observers.decision else self._decider.apply
+        apply = self._apply
         iterator = iter(decisions or ())
         left = len(self._life.queue) + PATIENCE
         for decision in iterator:
-            while True:
-                left -= 1
-                if left < 0:
-                    raise self._stalled(f"made over {PATIENCE} decisions more than there are waiting jobs in one pass")
-                try:
-                    apply(decision)
-                    break
-                except InvalidDecision as error:
-                    if not isinstance(iterator, Generator):
-                        raise
-                    try:
-                        decision = iterator.throw(error)  # noqa: PLW2901
-                    except StopIteration:
-                        return
+            try:
+                apply(decision)
+            except InvalidDecision as error:
+                self._throw(iterator, error)
+            left -= 1
+            if left < 0:
+                raise self._stalled(f"made over {PATIENCE} decisions more than there are waiting jobs in one pass")
+
+    def _throw(self, iterator: Iterator[Decision], error: InvalidDecision) -> None:
+        """Tell a generator that its decision was refused; apply what it decides instead, if anything."""
+        for _ in range(PATIENCE):
+            if not isinstance(iterator, Generator):
+                raise error
+            try:
+                decision = iterator.throw(error)
+            except StopIteration:
+                return
+            try:
+                self._apply(decision)
+                return
+            except InvalidDecision as another:
+                error = another
+        raise self._stalled(f"made {PATIENCE} invalid decisions in one pass")
 
     def _wake_at(self, time_s: float) -> None:
         if time_s not in self._wakes:
@@ -117,11 +124,10 @@ class Passes:
 
     def _wake(self, event: Any) -> None:
         self._wakes.discard(self._env._now)
-        woken = self._woken_only + 1
-        if woken > PATIENCE:
+        self._woken_only += 1
+        if self._woken_only > PATIENCE:
             raise self._stalled(f"was woken {PATIENCE} times in a row and nothing else happened")
-        self.request()
-        self._woken_only = woken
+        self.is_woken = True
 
     def _stalled(self, fault: str) -> StalledPolicy:
         return StalledPolicy(f"At t = {self._env._now} s {self._name} {fault}.", "Mend the policy: it does not end.")

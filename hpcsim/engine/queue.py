@@ -8,7 +8,9 @@ from typing import overload
 import numpy as np
 
 from hpcsim.job import Job
-from hpcsim.waiting import NO_JOB, WaitingColumns, WaitingJobs
+from hpcsim.waiting import NO_JOB, WaitingJobs, pick
+
+_FEW_SLOTS = 16  # up to this number a plain loop is faster than NumPy
 
 
 class JobQueue(WaitingJobs):
@@ -62,12 +64,18 @@ class JobQueue(WaitingJobs):
         slot = self._slot.get(row)
         return None if slot is None else self._jobs[slot]
 
-    def columns(self) -> WaitingColumns:
-        """Return the jobs' columns, read-only; jobs that left leave empty slots."""
+    def candidates(self, free: int, now_s: float, latest_end_s: float, extra: int) -> list[Job]:
+        """Return the jobs that a reservation lets start now; see `WaitingJobs`."""
         first, last = self._first, len(self._jobs)
-        nodes, limits_s = self._nodes[first:last], self._limits_s[first:last]
-        nodes.flags.writeable = limits_s.flags.writeable = False
-        return WaitingColumns(self._jobs[first:], nodes, limits_s)
+        if last - first > _FEW_SLOTS:
+            jobs = self._jobs[first:]
+            nodes, limits_s = self._nodes[first:last], self._limits_s[first:last]
+            return pick(jobs, nodes, limits_s, free, now_s, latest_end_s, extra)
+        return [
+            job
+            for job in self._jobs[first:]
+            if job is not None and job.nodes <= free and (job.nodes <= extra or now_s + job.limit_s <= latest_end_s)
+        ]
 
 
 class QueueKeeper:

@@ -100,7 +100,7 @@ class Simulation:
         if policy is not None:
             policy.reset(cluster, np.random.default_rng(np.random.SeedSequence(seed)))
         observers = Observers(policy, recorders)
-        self._life.connect(self._passes.request, observers, self.system)
+        self._life.connect(observers, self.system)
         self._passes.connect(observers, self.system)
         self.env.process(arrivals(self.env, self.truth, self._life))
 
@@ -112,7 +112,7 @@ class Simulation:
     @property
     def is_finished(self) -> bool:
         """Whether the workload is used up and every submitted job has ended."""
-        return self._life.is_fed and not (self._life.open_jobs or self._passes.is_due or self._passes.is_open)
+        return self._life.is_fed and not (self._life.open_jobs or self._life.has_news or self._passes.is_open)
 
     def run(self, until: float | None = None) -> None:
         """Run to the end, or until the clock reaches *until* seconds, before anything happens there.
@@ -211,32 +211,27 @@ class Simulation:
         env, step, passes, life = self.env, self.env.step, self._passes, self._life
         events = pending_events(env)
         strangers = 0
-        while True:
-            if passes.is_due and not (events and events[0][0] == env._now):
+        while events and events[0][0] < until:
+            step()
+            if life.has_news or passes.is_woken:
+                strangers = 0
+                if events and events[0][0] == env._now:
+                    continue
                 passes.open()
                 if passes.is_open:
                     return
-            if life.is_fed and not life.open_jobs and ends_when_finished and not passes.is_due:
-                return
-            if not events:
-                if self.queue and until == math.inf:
+            else:
+                strangers += 1
+                if strangers > FOREIGN_STEPS and self._waits_for_strangers():
                     raise self._stalled()
+            if ends_when_finished and not life.open_jobs and life.is_fed:
                 return
-            if events[0][0] >= until:
-                return
-            step()
-            strangers = 0 if passes.is_due else strangers + 1
-            if strangers > FOREIGN_STEPS and self._waits_for_strangers():
-                raise self._stalled()
+        if self.queue and not events and until == math.inf:
+            raise self._stalled()
 
     def _waits_for_strangers(self) -> bool:
         """Whether only a user's own process could still start a waiting job."""
-        return bool(
-            self.queue
-            and not self._life.ledger.running
-            and self._life.is_fed
-            and not self._passes.has_wakes
-        )
+        return bool(self.queue and not self._life.ledger.running and self._life.is_fed and not self._passes.has_wakes)
 
     def _stalled(self) -> HpcsimError:
         waiting = [str(job.job_id) for job in self.queue]
@@ -258,5 +253,3 @@ def _refuse_unsupported(workload: Workload, feedback: bool, advisor: Advisor | N
     for what, is_asked in faults.items():
         if is_asked:
             raise Unsupported(f"{what} cannot be simulated yet.", "Leave them out.")
-
-

@@ -13,7 +13,7 @@ from hpcsim.errors import Clairvoyance
 from hpcsim.estimator import Estimator
 from hpcsim.job import Job
 from hpcsim.policy import Policy
-from hpcsim.profile import Profile
+from hpcsim.profile import Profile, Shadow
 from hpcsim.system import RunningJob, System
 
 
@@ -87,7 +87,10 @@ class EngineSystem(System):
         return job.nodes <= self.__free.count
 
     def earliest_start_s(self, job: Job) -> float:
-        return self.profile().shadow(job.nodes).start_s
+        return self.shadow(job.nodes).start_s
+
+    def shadow(self, nodes: int) -> Shadow:
+        return self.__ledger.shadow(self.now_s, nodes)
 
     def profile(self, estimates: Estimator | None = None) -> Profile:
         now_s = self.now_s
