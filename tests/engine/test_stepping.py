@@ -170,6 +170,17 @@ def test_cancel_a_waiting_and_a_running_job() -> None:
     assert (result["c"].start_s, result["c"].end_s, result["c"].state) == (4, 9, "COMPLETED")
 
 
+def test_the_end_that_a_cancelled_job_would_have_had_passes_without_effect() -> None:
+    """a would have ended at 10; it is cancelled at 4, and c runs on its nodes until 24."""
+    workload = jobs("a 0 10 10 2\n c 2 20 20 2")
+    sim = simulation(workload, 2, "easy")
+    sim.run(until=4)
+    sim.cancel(next(iter(sim.system.running)).job)
+    sim.run()
+    result = outcomes_of(sim.finish(), workload)
+    assert (result["a"].end_s, result["c"].start_s, result["c"].end_s) == (4, 4, 24)
+
+
 @pytest.mark.parametrize("policy", ["fcfs", "sjf", "easy", "conservative"])
 def test_cancelling_the_head_lets_the_next_one_go(policy: str) -> None:
     """b (all nodes) blocks c (long, one node); b is cancelled at 3, and c starts at 3 beside a."""
