@@ -32,7 +32,7 @@ from hpcsim.workload import Workload
 __version__ = "0.1.0"
 
 # fmt: off
-__all__ = [
+__all__ = [  # noqa: RUF022 - grouped by use; each group is sorted
     # describe
     "Cluster", "Job", "JobOutcome", "JobState", "NodeGroup", "NodePower", "Partition", "Workload",
     # run
@@ -53,7 +53,7 @@ def make_policy(name: str, /, **parameters: Any) -> Policy:
     return policy
 
 
-def read(path: Any, *, format: str = "swf", **options: Any) -> Workload:
+def read(path: Any, *, format: str = "swf", **options: Any) -> Workload:  # noqa: A002 - the word users expect
     """Read a job log; see the reader of its *format* for *options*."""
     workload: Workload = registry.find("readers", format)(path, **options)
     return workload

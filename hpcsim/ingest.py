@@ -7,7 +7,8 @@ rewritten silently.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import dataclasses
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Mode = Literal["repair", "strict", "quarantine"]
@@ -34,7 +35,7 @@ class RuleCount:
     remark: str
     rows: int = 0
     node_s: float = 0.0
-    examples: list[Example] = field(default_factory=list)
+    examples: list[Example] = dataclasses.field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -48,7 +49,7 @@ class IngestLedger:
     changed: int = 0
     refused: int = 0
     node_s: float = 0.0
-    rules: list[RuleCount] = field(default_factory=list)
+    rules: list[RuleCount] = dataclasses.field(default_factory=list)
 
     @property
     def kept(self) -> int:

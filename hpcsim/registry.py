@@ -123,7 +123,8 @@ def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise UnknownName(f"There is no file {path}.", "Check the path.")
     specification = importlib.util.spec_from_file_location(name, path)
-    assert specification is not None and specification.loader is not None
+    assert specification is not None
+    assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     sys.modules[name] = module
     try:

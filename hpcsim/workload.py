@@ -35,8 +35,10 @@ END_STATES = (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED)
 """How a job that is not killed ends by itself; column ``end_state`` holds indices into this."""
 
 _PLAIN = ("job_id", "submit_s", "nodes", "limit_s")
-_JOB_FIELDS = ("user_id", "group_id", "app_id", "cores_per_node", "gpus_per_node", "memory_bytes_per_node", "power_w")
-_JOB_FIELDS += ("account", "qos", "name", "partitions", "exclusive", "features", "allowed_nodes", "after")
+_JOB_FIELDS = (
+    *("user_id", "group_id", "app_id", "cores_per_node", "gpus_per_node", "memory_bytes_per_node", "power_w"),
+    *("account", "qos", "name", "partitions", "exclusive", "features", "allowed_nodes", "after"),
+)
 
 
 @dataclass(eq=False)
@@ -187,7 +189,8 @@ def _row_builder(names: tuple[str, ...]) -> Callable[..., Job]:
 
 def _plain(value: Any) -> Any:
     """Return None where an optional column says "not known"."""
-    return None if value is None or value == -1 or value != value else value
+    is_unknown = value is None or value == -1 or value != value  # noqa: PLR0124 - NaN alone differs from itself
+    return None if is_unknown else value
 
 
 def _times(values: ArrayLike) -> Column:

@@ -1,0 +1,73 @@
+"""The command line: `hpcsim run`, `compare`, `demo`, `list` and `workload info`.
+
+Each command is a module of `hpcsim.commands`. Results go to standard output, messages and progress
+to standard error. Errors end with exit code 2 and one sentence; ``--debug`` shows the traceback.
+"""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from hpcsim import __version__
+from hpcsim.commands.compare import compare
+from hpcsim.commands.demo import demo
+from hpcsim.commands.failures import EXIT_DEFECT, CommandGroup, unforeseen
+from hpcsim.commands.list_registry import list_registry
+from hpcsim.commands.output import say
+from hpcsim.commands.run import run
+from hpcsim.commands.workload_info import workload_info
+
+app = typer.Typer(
+    cls=CommandGroup,
+    name="hpcsim",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+workload = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Look into job logs.")
+
+app.command()(demo)
+app.command()(run)
+app.command()(compare)
+app.command("list")(list_registry)
+app.add_typer(workload, name="workload")
+workload.command("info")(workload_info)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the ``hpcsim`` script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app()
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        say(f"Error: {unforeseen(error)}")
+        sys.exit(EXIT_DEFECT)
+
+
+def _show_version(is_wanted: bool) -> None:
+    if is_wanted:
+        typer.echo(f"hpcsim {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Simulate an HPC cluster and its batch scheduling."""
+
+
+if __name__ == "__main__":
+    main()

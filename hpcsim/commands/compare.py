@@ -1,0 +1,90 @@
+"""`hpcsim compare`: one trace, one machine, several policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hpcsim.commands import options
+from hpcsim.commands.comparison_table import print_comparison
+from hpcsim.commands.out_folder import check_file, check_result_folder
+from hpcsim.commands.output import print_json, results_only, say
+from hpcsim.commands.policy_specs import choose_policies
+from hpcsim.commands.progress import watch
+from hpcsim.commands.run import partial_saved
+from hpcsim.commands.trace import choose_machine, describe, read_trace
+from hpcsim.experiments.side_by_side import run_policies
+from hpcsim.results.result import Result
+
+FAILED = "failed"
+"""Folder, beside the policies' own, of the run that a policy's error ended."""
+
+
+def compare(
+    trace: options.Trace,
+    *,
+    policy: Annotated[
+        list[str], typer.Option("--policy", metavar="NAME", help="Policy to compare, as for run; repeat it.")
+    ],
+    nodes: options.Nodes = None,
+    processors: options.Processors = None,
+    cluster: options.ClusterFile = None,
+    limit: options.Limit = None,
+    until: options.Until = None,
+    seed: options.Seed = 0,
+    mode: options.Mode = options.ReadMode.REPAIR,
+    check: options.Check = False,
+    allow_unequal: Annotated[
+        bool, typer.Option("--allow-unequal", help="Compare although the policies finished different jobs.")
+    ] = False,
+    out: options.Out = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Write an HTML report into this file.")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Simulate a job log under several policies.
+
+    Changes are against the first policy. Waits and slowdowns are averages over the jobs that started.
+    """
+    from hpcsim.results.comparison import compare as compare_results
+
+    check_file(report)
+    policies = choose_policies(policy)
+    for label in (*policies, FAILED):
+        check_result_folder(None if out is None else out / label)
+    workload = read_trace(trace, mode=mode, limit=limit)
+    machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
+    runs = run_policies(workload, machine, policies, watch=watch, seed=seed, until=until, check=check)
+    results = _finished(runs, out)
+    comparison = compare_results(results, allow_unequal=allow_unequal)
+    title = describe(trace, machine)
+    if report is not None:
+        _report(results, report, title)
+    if json:
+        print_json(comparison.to_dict("index"))
+    else:
+        print_comparison(title, comparison)
+
+
+def _finished(runs: Iterator[tuple[str, Result]], out: Path | None) -> dict[str, Result]:
+    """Collect the results, each saved into a folder of its own as soon as it is there."""
+    results = {}
+    with results_only(), partial_saved(None if out is None else out / FAILED):
+        for label, result in runs:
+            results[label] = result
+            if out is not None:
+                result.save(out / label)
+                say(f"Saved in {out / label}")
+    return results
+
+
+def _report(results: dict[str, Result], path: Path, title: str) -> None:
+    from hpcsim.results.report import write_report
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_report(results, path, title=title)
+    say(f"Report in {path}")

@@ -1,0 +1,48 @@
+"""The table of `hpcsim compare` and `hpcsim demo`: one line a policy, changes against the first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from hpcsim.commands.output import print_table
+from hpcsim.results.quantities import MISSING, duration, number, percentage
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_HEADINGS = ("policy", "mean\nwait", "change", "median\nwait", "95 %\nwait", "bounded\nslowdown", "util.")
+
+
+def print_comparison(title: str, comparison: pd.DataFrame) -> None:
+    """Write what `hpcsim.results.comparison.compare` returned; waits and slowdowns are over the jobs that started."""
+    rows: dict[Any, dict[Any, Any]] = comparison.to_dict("index")
+    first = next(iter(rows.values()))
+    print_table(f"{title}, {_job_counts(rows)}", _HEADINGS, [_line(label, row, first) for label, row in rows.items()])
+
+
+def _line(label: str, row: Mapping[str, Any], first: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        label,
+        duration(row["mean_wait_s"]),
+        "" if row is first else _change(row["mean_wait_s"], first["mean_wait_s"]),
+        duration(row["median_wait_s"]),
+        duration(row["p95_wait_s"]),
+        number(row["mean_bounded_slowdown"]),
+        percentage(row["utilisation"]),
+    )
+
+
+def _change(value: float, reference: float) -> str:
+    """Return by how many percent *value* differs from *reference*: ``-63 %``."""
+    is_defined = math.isfinite(value) and math.isfinite(reference) and reference != 0
+    return f"{100 * (value / reference - 1):+,.0f} %" if is_defined else MISSING
+
+
+def _job_counts(rows: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return how many jobs started: one number, or one a policy where they differ."""
+    counts = {label: number(row["jobs_started"]) for label, row in rows.items()}
+    if len(set(counts.values())) == 1:
+        return f"{next(iter(counts.values()))} jobs started"
+    return "jobs started: " + ", ".join(f"{label} {number}" for label, number in counts.items())

@@ -1,0 +1,38 @@
+"""`hpcsim demo`: three policies side by side, with no file and no option."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hpcsim.commands import options
+from hpcsim.commands.comparison_table import print_comparison
+from hpcsim.commands.out_folder import check_folder
+from hpcsim.commands.progress import watch
+from hpcsim.experiments.demo import LOAD, run_demo
+
+REPORT = "report.html"
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the report.")] = Path("demo-out"),
+    seed: options.Seed = 0,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="How many jobs to generate.")] = 5_000,
+) -> None:
+    """Compare three policies on a generated workload.
+
+    FCFS, EASY and conservative backfilling; the last line printed is the path of an HTML report.
+    """
+    from hpcsim.results.comparison import compare
+    from hpcsim.results.report import write_report
+
+    check_folder(out)
+    shown = run_demo(jobs=jobs, seed=seed, watch=watch)
+    title = f"Generated workload (load {LOAD}, seed {seed}) on {shown.cluster.nodes} nodes"
+    print_comparison(title, compare(shown.results))
+    out.mkdir(parents=True, exist_ok=True)
+    path = (out / REPORT).absolute()
+    write_report(shown.results, path, title=title)
+    typer.echo(path)

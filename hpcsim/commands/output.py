@@ -1,0 +1,55 @@
+"""Results go to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import Any
+
+import typer
+
+from hpcsim.results.storage import plain
+
+
+def say(text: str) -> None:
+    """Write a message for the person at the terminal: one line on standard error, never wrapped."""
+    typer.echo(text, err=True)
+
+
+def print_json(data: Any) -> None:
+    """Write *data* as JSON on standard output; what is not a number becomes null."""
+    typer.echo(json.dumps(plain(data), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
+    """Write a table on standard output, the first *left* columns left-aligned, the others right-aligned."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    is_headed = any(headings)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+        show_header=is_headed,
+        header_style="bold",
+        padding=(0, 1, 0, 0),
+    )
+    for column, heading in enumerate(headings):
+        is_text = column < left
+        table.add_column(heading, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
+    for row in rows:
+        table.add_row(*row)
+    typer.echo(typer.style(title, bold=True) + "\n")
+    Console(highlight=False, markup=False, emoji=False).print(table)
+    typer.echo()
+
+
+@contextmanager
+def results_only() -> Iterator[None]:
+    """Keep what a plug-in prints out of standard output, so that ``--json`` stays JSON."""
+    with redirect_stdout(sys.stderr):
+        yield

@@ -1,0 +1,108 @@
+"""`hpcsim run`: one trace, one machine, one policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hpcsim.commands import options
+from hpcsim.commands.out_folder import check_result_folder
+from hpcsim.commands.output import print_json, print_table, results_only, say
+from hpcsim.commands.policy_specs import choose_policies
+from hpcsim.commands.progress import watch
+from hpcsim.commands.trace import choose_machine, describe, read_trace
+from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
+from hpcsim.results.quantities import duration, number, percentage
+from hpcsim.results.run import simulate
+from hpcsim.results.summary import Figure
+
+_ALWAYS = ("jobs_submitted", "jobs_started")
+_COUNTS = (
+    ("jobs submitted", "jobs_submitted"),
+    ("jobs started", "jobs_started"),
+    ("  failed", "jobs_failed"),
+    ("  cancelled", "jobs_cancelled"),
+    ("  killed at their limit", "jobs_timeout"),
+    ("  rejected, can never run", "jobs_rejected"),
+    ("  unfinished at the cut", "jobs_unfinished"),
+)
+_TIMES = (
+    ("mean wait", "mean_wait_s"),
+    ("median wait", "median_wait_s"),
+    ("95th percentile of waits", "p95_wait_s"),
+    ("99th percentile of waits", "p99_wait_s"),
+    ("longest wait", "max_wait_s"),
+    ("makespan", "makespan_s"),
+)
+
+
+def run(
+    trace: options.Trace,
+    *,
+    nodes: options.Nodes = None,
+    processors: options.Processors = None,
+    cluster: options.ClusterFile = None,
+    policy: Annotated[
+        str, typer.Option("--policy", metavar="NAME", help="Registry name, module:Class or file.py:Class.")
+    ] = "easy",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Parameter of the policy; repeatable.")
+    ] = None,
+    limit: options.Limit = None,
+    until: options.Until = None,
+    seed: options.Seed = 0,
+    mode: options.Mode = options.ReadMode.REPAIR,
+    check: options.Check = False,
+    out: options.Out = None,
+    json: options.Json = False,
+) -> None:
+    """Simulate a job log under one scheduling policy."""
+    check_result_folder(out)
+    ((label, chosen),) = choose_policies([policy], settings or ()).items()
+    workload = read_trace(trace, mode=mode, limit=limit)
+    machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
+    with results_only(), partial_saved(out), watch(label, len(workload)) as recorders:
+        result = simulate(workload, machine, chosen, seed=seed, until=until, check=check, recorders=recorders)
+    if out is not None:
+        result.save(out)
+        say(f"Saved in {out}")
+    summary = result.summary()
+    if json:
+        print_json(summary)
+    else:
+        print_table(f"{label}, {describe(trace, machine)}", ("", "", "seconds"), _rows(summary))
+
+
+@contextmanager
+def partial_saved(out: Path | None) -> Iterator[None]:
+    """Save what happened until a policy failed into *out*; the error goes on."""
+    try:
+        yield
+    except (InvalidDecision, PolicyFailed, StalledPolicy) as error:
+        if out is not None and error.partial is not None:
+            error.partial.save(out)
+            say(f"The run until the failure is saved in {out}")
+        raise
+
+
+def _rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
+    """Return the lines of the table: what, as people read it, and in seconds where it is a time.
+
+    Ways to end that no job took are left out.
+    """
+    counts = [(label, key) for label, key in _COUNTS if summary[key] or key in _ALWAYS]
+    return [
+        *((label, number(summary[key]), "") for label, key in counts),
+        *((label, duration(summary[key]), _whole(summary[key])) for label, key in _TIMES),
+        ("mean bounded slowdown", number(summary["mean_bounded_slowdown"]), ""),
+        ("utilisation", percentage(summary["utilisation"]), ""),
+        ("offered load", percentage(summary["offered_load"]), ""),
+    ]
+
+
+def _whole(seconds: Figure) -> str:
+    return "" if seconds is None else f"{seconds:,.0f}"

@@ -1,0 +1,81 @@
+"""The job log and the machine that a command works on, from its options."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from hpcsim import registry
+from hpcsim.cluster import Cluster
+from hpcsim.commands.output import say
+from hpcsim.commands.progress import busy
+from hpcsim.errors import ClusterError
+from hpcsim.workload import Workload
+
+FORMAT = "swf"
+GUESSED_MACHINE = "machine-from-widest-job"
+"""Rule in a reader's ledger: the log names no machine, so its widest job stands in for one."""
+
+
+def read_trace(path: str, *, mode: str, limit: int | None = None) -> Workload:
+    """Read a job log, or its first *limit* rows."""
+    options: dict[str, Any] = {"mode": mode}
+    if limit is not None:
+        options["limit_rows"] = limit
+    with warnings.catch_warnings(record=True) as caught, busy(f"Reading {Path(path).name}"):
+        workload: Workload = registry.find("readers", FORMAT)(path, **options)
+    for warning in caught:  # now that the spinner is off the line
+        warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
+    if workload.limits_are_run_times:
+        say("The log has no limits, so the run times stand in for them: policies plan with perfect estimates.")
+    return workload
+
+
+def choose_machine(
+    workload: Workload, *, nodes: int | None, processors: int | None, cluster_file: Path | None
+) -> Cluster:
+    """Return the machine asked for, else the log's own; say so where that is not what was typed.
+
+    Raises:
+        ClusterError: more than one was asked for, none is known, or it counts otherwise than the log.
+    """
+    if sum(option is not None for option in (nodes, processors, cluster_file)) > 1:
+        raise ClusterError("The machine is given more than once.", "Give one of --nodes, --processors and --cluster.")
+    if cluster_file is not None:
+        return _from_file(workload, cluster_file)
+    if processors is not None and workload.counted == "nodes":
+        raise ClusterError(
+            "This log counts nodes, not processors.", f"Give --nodes N instead of --processors {processors}."
+        )
+    if nodes is not None and workload.counted == "processors":
+        say(f"This log counts processors: --nodes {nodes} means {nodes} processors.")
+    size = nodes or processors or _by_the_log(workload)
+    return Cluster.of_processors(size) if workload.counted == "processors" else Cluster.of_nodes(size)
+
+
+def describe(trace: str, cluster: Cluster) -> str:
+    """Return the trace's and the machine's part of a table's title."""
+    name = "" if cluster.name == "cluster" else f"{cluster.name}, "
+    return f"{Path(trace).name} on {name}{cluster.nodes:,} {cluster.counted}"
+
+
+def _by_the_log(workload: Workload) -> int:
+    """Return the size of the log's own machine. A size that the reader only guessed is not good enough to simulate."""
+    size, guess = workload.machine_nodes, ""
+    if any(rule.rule == GUESSED_MACHINE for rule in workload.ledger.rules):
+        size, guess = None, f" (its widest job takes {size:,})"
+    if size is None:
+        raise ClusterError(
+            f"The log does not say how large its machine is{guess}.",
+            f"Give --{workload.counted} N or --cluster FILE.",
+        )
+    say(f"Machine: {size:,} {workload.counted}, as the log's header says.")
+    return size
+
+
+def _from_file(workload: Workload, path: Path) -> Cluster:
+    cluster = Cluster.load(path)
+    if cluster.counted != workload.counted:
+        say(f"This log counts {workload.counted}: each of them is taken for one of the {cluster.counted} in {path}.")
+    return cluster

@@ -1,0 +1,1 @@
+"""Experiments: several runs that answer one question."""

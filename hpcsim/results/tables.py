@@ -1,0 +1,164 @@
+"""From the raw columns of a run to its three tables, by whole columns and without a Python object a job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hpcsim.engine.columns import CODE, NOT_SUBMITTED, STATES, RunColumns
+from hpcsim.job import JobState
+from hpcsim.results.asked import Asked, text_column
+from hpcsim.workload import Workload
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+JOB_COLUMNS = (
+    *("row", "job_id", "submit_s", "eligible_s", "start_s", "end_s", "wait_s", "run_s", "limit_s", "nodes"),
+    *("node_ids", "state", "state_reason", "attempts", "lost_node_s", "user_id", "partition"),
+)
+"""Columns of the table of jobs, in order."""
+
+ATTEMPT_COLUMNS = ("row", "job_id", "attempt", "start_s", "end_s", "nodes", "node_ids", "state")
+"""Columns of the table of attempts, in order."""
+
+TIMELINE_COLUMNS = ("time_s", "used_nodes", "queue_length", "queued_node_s")
+"""Columns of the timeline, in order."""
+
+Column = NDArray[Any]
+NEVER = np.array([np.nan])
+"""Put behind a column of attempts, so that attempt -1 (none) has a time too."""
+
+
+def tables(columns: RunColumns, workload: Workload) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return the tables of jobs, attempts and instants, as `Result` describes them.
+
+    The jobs' nodes, limits and names come from the workload, and from `RunColumns.added` for jobs
+    that were submitted during the run. Jobs that were never submitted are left out.
+    """
+    import pyarrow as pa
+
+    state = np.frombuffer(columns.state, dtype=np.uint8)
+    rows = np.flatnonzero(state != NOT_SUBMITTED).astype(np.int32)
+    asked = Asked(workload, columns, len(state))
+    node_ids = pa.array(columns.node_ids, type=pa.large_string())
+    return (
+        _jobs(columns, asked, state, rows, node_ids),
+        _attempts(columns, asked, node_ids),
+        _timeline(columns),
+    )
+
+
+def _jobs(columns: RunColumns, asked: Asked, state: Column, rows: Column, node_ids: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    last = np.frombuffer(columns.attempt_of, dtype=np.int64)[rows]
+    eligible_s = np.frombuffer(columns.eligible_s)[rows]
+    start_s = np.concatenate([np.frombuffer(columns.attempt_start_s), NEVER])[last]
+    end_s = np.frombuffer(columns.ended_s)[rows]
+    table = {
+        "row": rows,
+        "job_id": _ids(asked.column("job_id")[rows]),
+        "submit_s": asked.column("submit_s", np.float64)[rows],
+        "eligible_s": eligible_s,
+        "start_s": start_s,
+        "end_s": end_s,
+        "wait_s": start_s - eligible_s,
+        "run_s": end_s - start_s,
+        "limit_s": asked.column("limit_s", np.float64)[rows],
+        "nodes": asked.column("nodes", np.int32)[rows],
+        "node_ids": text_column(_of_last_attempt(node_ids, last)),
+        "state": _states(state[rows]),
+        "state_reason": _reasons(columns.reasons, rows, len(state)),
+        "attempts": _attempt_counts(columns, len(state))[rows],
+        "lost_node_s": _lost_node_s(columns, asked, len(state))[rows],
+        "user_id": asked.users(rows),
+        "partition": asked.partitions(rows),
+    }
+    return pd.DataFrame({name: table[name] for name in JOB_COLUMNS}, copy=False)
+
+
+def _attempts(columns: RunColumns, asked: Asked, node_ids: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = np.frombuffer(columns.attempt_row, dtype=np.int64).astype(np.int32)
+    table = {
+        "row": rows,
+        "job_id": _ids(asked.column("job_id")[rows]),
+        "attempt": _ordinals(rows),
+        "start_s": np.array(columns.attempt_start_s),
+        "end_s": np.array(columns.attempt_end_s),
+        "nodes": asked.column("nodes", np.int32)[rows],
+        "node_ids": text_column(node_ids),
+        "state": _states(np.frombuffer(columns.attempt_state, dtype=np.uint8)),
+    }
+    return pd.DataFrame({name: table[name] for name in ATTEMPT_COLUMNS}, copy=False)
+
+
+def _timeline(columns: RunColumns) -> pd.DataFrame:
+    import pandas as pd
+
+    table = {
+        "time_s": np.array(columns.time_s),
+        "used_nodes": np.frombuffer(columns.used_nodes, dtype=np.int64).astype(np.int32),
+        "queue_length": np.frombuffer(columns.queue_length, dtype=np.int64).astype(np.int32),
+        "queued_node_s": np.array(columns.queued_node_s),
+    }
+    return pd.DataFrame({name: table[name] for name in TIMELINE_COLUMNS}, copy=False)
+
+
+def _attempt_counts(columns: RunColumns, rows: int) -> Column:
+    return np.bincount(np.frombuffer(columns.attempt_row, dtype=np.int64), minlength=rows).astype(np.int32)
+
+
+def _ordinals(rows: Column) -> Column:
+    """Return 1, 2, ... for the first, second, ... attempt of each row."""
+    import pandas as pd
+
+    if not len(rows) or np.bincount(rows).max() == 1:
+        return np.ones(len(rows), dtype=np.int32)
+    return (pd.Series(rows).groupby(rows).cumcount() + 1).to_numpy(dtype=np.int32)
+
+
+def _lost_node_s(columns: RunColumns, asked: Asked, rows: int) -> Column:
+    """Return the node-seconds of attempts that a failure ended, by row."""
+    is_lost = np.frombuffer(columns.attempt_state, dtype=np.uint8) == CODE[JobState.NODE_FAIL]
+    if not is_lost.any():
+        return np.zeros(rows)
+    row = np.frombuffer(columns.attempt_row, dtype=np.int64)[is_lost]
+    run_s = (np.frombuffer(columns.attempt_end_s) - np.frombuffer(columns.attempt_start_s))[is_lost]
+    return np.bincount(row, weights=run_s * asked.column("nodes")[row], minlength=rows)
+
+
+def _of_last_attempt(node_ids: Any, last: Column) -> Any:
+    """Return the nodes of each job's last attempt, the empty text where it never started."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.fill_null(node_ids.take(pa.array(last, mask=last < 0)), "")
+
+
+def _ids(job_ids: Column) -> Any:
+    """Return job ids as numbers, or as text where the log has text."""
+    import pandas as pd
+
+    return job_ids if job_ids.dtype.kind in "iu" else pd.array(job_ids.astype(str).astype(object), dtype="str")
+
+
+def _states(codes: Column) -> Any:
+    import pandas as pd
+
+    return pd.Categorical.from_codes(codes.astype(np.int8), categories=pd.Index([str(state) for state in STATES]))
+
+
+def _reasons(reasons: dict[int, str], rows: Column, count: int) -> Any:
+    """Return why each job ended so, as a categorical: most say nothing."""
+    import pandas as pd
+
+    known = {"": 0}
+    codes = np.zeros(count, dtype=np.int32)
+    for row, reason in reasons.items():
+        codes[row] = known.setdefault(reason, len(known))
+    return pd.Categorical.from_codes(codes[rows], categories=pd.Index(list(known)))

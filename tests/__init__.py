@@ -1,0 +1,1 @@
+"""The tests of hpcsim; packages mirror those of the product."""

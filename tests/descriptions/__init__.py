@@ -1,0 +1,1 @@
+"""Descriptions and contracts: cluster, workload, node ids, profile, registry."""

@@ -1,0 +1,160 @@
+"""Clusters: what they refuse, and that TOML gives back what was written."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsim.cluster import Cluster, NodeGroup, NodePower, Partition
+from hpcsim.errors import ClusterError
+from hpcsim.job import Job
+
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+amounts = st.floats(min_value=0, max_value=1e12) | st.just(math.inf)
+powers = st.none() | st.builds(NodePower, idle_w=amounts, busy_w=amounts, boot_s=amounts, idle_timeout_s=amounts)
+groups = st.lists(
+    st.builds(
+        NodeGroup,
+        name=names,
+        nodes=st.integers(1, 10**6),
+        cores=st.integers(1, 256),
+        gpus=st.integers(0, 16),
+        memory_bytes=st.integers(0, 2**45),
+        features=st.frozensets(names, max_size=3),
+        allocation_sizes=st.lists(st.integers(1, 4096), max_size=4).map(tuple),
+        power=powers,
+    ),
+    min_size=1,
+    max_size=3,
+    unique_by=lambda group: group.name,
+).map(tuple)
+
+
+@st.composite
+def clusters(draw: Any) -> Cluster:
+    """Draw any cluster."""
+    chosen = draw(groups)
+    of_group = st.sampled_from([group.name for group in chosen])
+    partition = st.builds(
+        Partition,
+        name=names,
+        groups=st.lists(of_group, min_size=1, max_size=3, unique=True).map(tuple),
+        max_limit_s=amounts,
+        max_nodes=st.none() | st.integers(1, 99),
+    )
+    partitions = st.lists(partition, max_size=3, unique_by=lambda p: p.name).map(tuple)
+    return Cluster(
+        groups=chosen,
+        partitions=draw(partitions),
+        name=draw(names),
+        counted=draw(st.sampled_from(["nodes", "processors"])),
+        power_cap_w=draw(amounts),
+    )
+
+
+@given(clusters())
+def test_toml_round_trip(cluster: Cluster) -> None:
+    """Equal in every field, with any names, infinite amounts and absent ones."""
+    assert Cluster.from_toml(cluster.to_toml()) == cluster
+
+
+def test_files_round_trip(tmp_path: Path) -> None:
+    """Through a file, with names outside ASCII."""
+    cluster = Cluster.of_nodes(128, cores=64, gpus=4, memory_bytes=2**38, name="Curie « Genci » ☀")
+    cluster.save(tmp_path / "cluster.toml")
+    assert Cluster.load(tmp_path / "cluster.toml") == cluster
+
+
+def test_of_processors_counts_processors() -> None:
+    """Each processor is a node of one core, and says so."""
+    cluster = Cluster.of_processors(100)
+    assert (cluster.nodes, cluster.counted) == (100, "processors")
+    assert "processors" in cluster.never_runs(Job(0, 1, 0, 101))
+
+
+GROUP = "[[groups]]\nnodes = 4\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[groups]]\nnodes = 4\nnods = 3\n", ["groups.0.nods", "Did you mean 'nodes'?", "Mend the key"]),
+        ("[[groups]]\nnodes = 4\nmemory_byte = 3\n", ["memory_byte", "Did you mean 'memory_bytes'?"]),
+        ("parttions = []\n" + GROUP, ["parttions", "Did you mean 'partitions'?"]),
+        ("power_cap = 3\n" + GROUP, ["power_cap", "Did you mean 'power_cap_w'?"]),
+        ("[[groups]]\nnodes = 'many'\n", ["groups.0.nodes", "Mend the value"]),
+        ("[[groups]]\nnodes = 2.5\n", ["groups.0.nodes", "Mend the value"]),
+        ("[[groups]]\nnodes = 0\n", ["has 0 nodes", "at least 1 node"]),
+        ("[[groups]]\nnodes = 4\ncores = 0\n", ["0 cores", "1 core"]),
+        ("name = 'x'\n", ["'groups'", "Field required"]),
+        ("groups = []\n", ["no node group", "Cluster.of_nodes(N)"]),
+        ("counted = 'cores'\n" + GROUP, ["counted", "'nodes' or 'processors'"]),
+        (GROUP + GROUP, ["node group", "called 'nodes'", "its own name"]),
+        (
+            GROUP + "[[partitions]]\nname = 'p'\ngroups = ['node']\n",
+            ["'node'", "Did you mean 'nodes'?", "Known groups"],
+        ),
+        (GROUP + "[[partitions]]\nname = 'p'\ngroups = []\n" * 2, ["partition", "called 'p'"]),
+        ("nodes = = 3", ["not TOML", "line 1", "Mend that line"]),
+        ("", ["'groups'", "Field required"]),
+    ],
+)
+def test_bad_toml(text: str, words: list[str]) -> None:
+    """The source, what is wrong where, and what to do."""
+    with pytest.raises(ClusterError) as caught:
+        Cluster.from_toml(text, source="machine.toml")
+    for word in ["machine.toml", *words]:
+        assert word in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    """Named, with what to check."""
+    with pytest.raises(ClusterError, match=r"Cannot read the cluster file .*absent\.toml.* Check the path\."):
+        Cluster.load(tmp_path / "absent.toml")
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    """Bytes that are no UTF-8."""
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ClusterError, match=r"Cannot read the cluster file .*binary\.toml"):
+        Cluster.load(tmp_path / "binary.toml")
+
+
+@pytest.mark.parametrize(
+    ("job", "reason"),
+    [
+        (Job(0, 1, 0, 4), ""),
+        (Job(0, 1, 0, 5), "wants 5 nodes, the most it can ever have is 4"),
+        (Job(0, 1, 0, 1, partitions=("lnog",)), "no such partition: lnog"),
+        (Job(0, 1, 0, 1, limit_s=101, partitions=("short",)), "limit 101 s exceeds the 100"),
+        (Job(0, 1, 0, 3, limit_s=9, partitions=("short",)), "wants 3 nodes, partition short allows 2"),
+        (Job(0, 1, 0, 3, limit_s=9, partitions=("short", "long")), ""),
+        (Job(0, 1, 0, 1, gpus_per_node=2), "no node of partition"),
+        (Job(0, 1, 0, 1, gpus_per_node=1), ""),
+    ],
+)
+def test_why_a_job_never_runs(job: Job, reason: str) -> None:
+    """The reason, or nothing where one of the partitions would do."""
+    cluster = Cluster(
+        groups=(NodeGroup(nodes=4, gpus=1),),
+        partitions=(
+            Partition(name="short", groups=("nodes",), max_limit_s=100, max_nodes=2),
+            Partition(name="long", groups=("nodes",)),
+        ),
+    )
+    found = cluster.never_runs(job)
+    assert reason in found
+    assert bool(found) == bool(reason)
+
+
+@pytest.mark.parametrize("nodes", [0, -3])
+def test_a_cluster_without_nodes(nodes: int) -> None:
+    """Refused where it is made."""
+    with pytest.raises(ClusterError, match="at least 1 node"):
+        Cluster.of_nodes(nodes)

@@ -1,0 +1,1 @@
+"""The engine through `Simulation`: time, decisions, stepping, and what must never happen."""

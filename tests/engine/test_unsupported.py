@@ -1,0 +1,85 @@
+"""What the engine cannot serve yet is a clear error, not a wrong answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hpcsim.advisor import Advisor
+from hpcsim.cluster import Cluster, NodeGroup, NodePower, Partition
+from hpcsim.errors import Unsupported
+from hpcsim.workload import Workload
+from tests.schedules import jobs, simulation, starts
+
+PLAIN = NodeGroup(nodes=4)
+
+CLUSTERS = {
+    "more than one node group": Cluster(groups=(PLAIN, NodeGroup(name="fat", nodes=2))),
+    "several partitions": Cluster(
+        groups=(PLAIN,), partitions=(Partition(name="p", groups=("nodes",)), Partition(name="q", groups=("nodes",)))
+    ),
+    "allocation sizes": Cluster(groups=(NodeGroup(nodes=4, allocation_sizes=(2, 4)),)),
+    "node power": Cluster(groups=(NodeGroup(nodes=4, power=NodePower(busy_w=100)),)),
+    "a power cap": Cluster(groups=(PLAIN,), power_cap_w=1000),
+}
+
+
+@pytest.mark.parametrize("what", CLUSTERS)
+def test_clusters(what: str) -> None:
+    """Unlike nodes, several partitions, allocation sizes and power are named, with a way out."""
+    with pytest.raises(Unsupported) as caught:
+        simulation(jobs("a 0 1 1 1"), CLUSTERS[what], "fcfs")
+    assert f"has {what}, which this version cannot simulate yet." in caught.value.cause
+    assert caught.value.remedy == "Describe it as one group of identical nodes."
+
+
+class Any1(Advisor):
+    """One node for everybody."""
+
+    def advise(self, job: Any, system: Any) -> Any:
+        """Never called."""
+        raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "what"),
+    [
+        ({"exclusive": [True, False]}, {}, "Jobs that share nodes"),
+        ({"after": [(), (1,)]}, {}, "Dependencies and think times"),
+        ({}, {"feedback": True}, "Dependencies and think times"),
+        ({}, {"advisor": True}, "Node-count advice"),
+    ],
+)
+def test_workloads_and_options(columns: dict[str, Any], options: dict[str, Any], what: str) -> None:
+    """Shared nodes, dependencies and advice."""
+    workload = Workload.of(submit_s=[0, 1], run_s=[1, 1], nodes=[1, 1], **columns)
+    if "advisor" in options:
+        options = {"advisor": Any1()}
+    with pytest.raises(Unsupported, match=f"{what}.* cannot be simulated yet. Leave them out."):
+        simulation(workload, 4, "fcfs", **options)
+
+
+def test_one_partition_is_served_with_its_limits() -> None:
+    """Limits of the only partition reject at submission; the rest runs."""
+    partition = Partition(name="short", groups=("nodes",), max_limit_s=100, max_nodes=3)
+    cluster = Cluster(groups=(PLAIN,), partitions=(partition,))
+    table = "a 0 10 10 3\n long 0 1 101 1\n wide 0 1 1 4"
+    assert starts(jobs(table), cluster, "easy") == {"a": 0}
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"gpus_per_node": [1]}, "no node of partition all has the cores, GPUs, memory or features"),
+        ({"cores_per_node": [65]}, "no node of partition all"),
+        ({"memory_bytes_per_node": [2**40]}, "no node of partition all"),
+        ({"features": [frozenset({"nvme"})]}, "no node of partition all"),
+    ],
+)
+def test_what_no_node_has_is_rejected(columns: dict[str, Any], reason: str) -> None:
+    """A request for each node that none can meet."""
+    workload = Workload.of(submit_s=[0], run_s=[1], nodes=[1], **columns)
+    sim = simulation(workload, Cluster.of_nodes(4, cores=64, memory_bytes=2**38), "fcfs")
+    sim.run()
+    assert reason in sim.finish().reasons[0]

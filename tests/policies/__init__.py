@@ -1,0 +1,1 @@
+"""Policies, checked by hand: each expected schedule is worked out in the test's docstring."""

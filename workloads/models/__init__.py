@@ -1,0 +1,1 @@
+"""Models: seeded generators of workloads that no machine has run."""

@@ -1,0 +1,1 @@
+"""Readers: one function a format, ``read(path, **options) -> Workload``."""

@@ -1,0 +1,1 @@
+"""Writers: workloads, and finished runs, as files that other tools read."""
