@@ -1,0 +1,115 @@
+"""What happened in a run: three tables, four records, and the figures that follow from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from hpcsim.errors import ResultError
+from hpcsim.results import storage
+from hpcsim.results.summary import Figure, summarise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(eq=False, repr=False)
+class Result:
+    """The outcome of one simulation.
+
+    Times are in seconds of the log's own clock; node ids are written ``"0-127,130"``, both ends
+    included. For one seed the tables and the summary are the same to the byte; wall-clock times and
+    dates are in `timings` only.
+
+    Attributes:
+        jobs: one row a submitted job, in the workload's order: ``row job_id submit_s eligible_s
+            start_s end_s wait_s run_s limit_s nodes node_ids state state_reason attempts lost_node_s
+            user_id partition``. ``start_s`` is NaN for a job that never started, ``end_s`` for one
+            that is UNFINISHED; ``wait_s`` runs from eligible to start. ``state`` is categorical.
+        attempts: one row an allocation, in order of start: ``row job_id attempt start_s end_s nodes
+            node_ids state``. ``attempt`` counts from 1 for each job.
+        timeline: the machine after each instant with a change, until the next: ``time_s used_nodes
+            queue_length queued_node_s`` (requested node-seconds of waiting jobs that have a limit).
+        ingest: what the reader kept, changed and refused.
+        provenance: seed, versions, policy, cluster, options, workload, and whether the run is
+            complete: no error, every job of the workload submitted and ended.
+        timings: wall-clock figures of the run.
+    """
+
+    jobs: pd.DataFrame
+    attempts: pd.DataFrame
+    timeline: pd.DataFrame
+    ingest: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+    timings: dict[str, Any] = field(default_factory=dict)
+    _summary: dict[str, Figure] | None = None
+
+    def __repr__(self) -> str:
+        extent = "" if self.is_complete else ", incomplete"
+        return f"<Result {self.policy_name}: {len(self.jobs):,} jobs on {self.nodes:,} {self.counted}{extent}>"
+
+    @property
+    def policy_name(self) -> str:
+        """Class name of the policy."""
+        return str(self.provenance["policy"]["name"])
+
+    @property
+    def nodes(self) -> int:
+        """Nodes (or processors) of the machine."""
+        return int(self.provenance["nodes"])
+
+    @property
+    def counted(self) -> str:
+        """What `nodes` counts, ``"nodes"`` or ``"processors"``."""
+        return str(self.provenance["counted"])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the whole workload was simulated to its end, without an error."""
+        return bool(self.provenance["complete"])
+
+    def summary(self) -> dict[str, Figure]:
+        """Return the headline figures; `hpcsim.results.summary.SUMMARY_KEYS` says what each means.
+
+        None stands for a figure that is not defined, such as a mean over no jobs. They are computed
+        once; a table that is changed later does not change them.
+        """
+        if self._summary is None:
+            self._summary = summarise(self.jobs, self.timeline, self.nodes, self.provenance["clock_s"])
+        return dict(self._summary)
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``jobs attempts timeline`` (Parquet) and ``summary provenance ingest timings`` (JSON).
+
+        The folder appears whole or not at all; an earlier result in it is replaced.
+
+        Raises:
+            ResultError: *folder* is a file, holds anything but a result, or cannot be written.
+        """
+        tables = {"jobs": self.jobs, "attempts": self.attempts, "timeline": self.timeline}
+        records = {"provenance": self.provenance, "ingest": self.ingest, "timings": self.timings}
+        storage.write_folder(Path(folder), tables, {"summary": self.summary(), **records})
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises:
+            ResultError: a file is missing, truncated, or of something else; it is named.
+        """
+        path = Path(folder)
+        jobs, attempts, timeline = (storage.read_table(path, name) for name in storage.TABLES)
+        summary, provenance, ingest, timings = (storage.read_record(path, name) for name in storage.RECORDS)
+        return cls(jobs, attempts, timeline, ingest, provenance, timings, _summary=summary)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the table of jobs as CSV, for spreadsheets and other tools.
+
+        Raises:
+            ResultError: the file cannot be written.
+        """
+        try:
+            self.jobs.to_csv(path, index=False, lineterminator="\n")
+        except OSError as error:
+            raise ResultError(f"Cannot write {path}: {error}.", "Check the path.") from error

@@ -1,0 +1,114 @@
+"""Run a simulation whole: the engine in, a `Result` out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+from hpcsim import registry
+from hpcsim.advisor import Advisor
+from hpcsim.cluster import Cluster
+from hpcsim.engine.columns import NOT_SUBMITTED
+from hpcsim.engine.simulation import Simulation
+from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
+from hpcsim.placement import Placement
+from hpcsim.policy import Policy
+from hpcsim.recorder import Recorder
+from hpcsim.results.provenance import failed, provenance
+from hpcsim.results.result import Result
+from hpcsim.results.tables import tables
+from hpcsim.workload import Workload
+
+
+def simulate(
+    workload: Workload,
+    cluster: Cluster,
+    policy: Policy | str,
+    *,
+    seed: int = 0,
+    until: float | None = None,
+    check: bool = False,
+    recorders: Sequence[Recorder] = (),
+    placement: Placement | None = None,
+    grace_s: float = 0,
+    kill_at_limit: bool = True,
+    feedback: bool = False,
+    advisor: Advisor | None = None,
+) -> Result:
+    """Simulate *workload* on *cluster* under *policy*, and return what happened.
+
+    Args:
+        workload: the jobs, with the run times that the engine alone reads.
+        cluster: the machine.
+        policy: a policy, or the registry name of one that needs no parameters (``"easy"``).
+        seed: root of all randomness; the same seed gives the same bytes of tables and summary.
+        until: stop when the clock reaches this many seconds of the log's own time; jobs that are
+            open then are UNFINISHED, and those not yet submitted are counted in the provenance.
+        check: watch the engine's invariants while it runs.
+        recorders: observers of the run.
+        placement: which free nodes a job gets; default: the lowest ids.
+        grace_s: seconds that a job may run over its limit before it is killed.
+        kill_at_limit: False lets jobs outlive their limits.
+        feedback: honour the log's dependencies and think times.
+        advisor: node-count advice at submission.
+
+    Raises:
+        InvalidDecision, PolicyFailed, StalledPolicy: the policy misbehaved; ``error.partial`` is
+            the `Result` until then.
+        UnknownName: no policy has this name.
+        Unsupported: the cluster, the workload or an option needs what this version has not.
+    """
+    options = {
+        "check": check,
+        "placement": None if placement is None else repr(placement),
+        "grace_s": grace_s,
+        "kill_at_limit": kill_at_limit,
+        "feedback": feedback,
+        "advisor": None if advisor is None else type(advisor).__name__,
+    }
+    began, clock = datetime.now(UTC), perf_counter()
+    simulation = Simulation(
+        workload,
+        cluster,
+        registry.make("policies", policy) if isinstance(policy, str) else policy,
+        seed=seed,
+        check=check,
+        recorders=recorders,
+        placement=placement,
+        grace_s=grace_s,
+        kill_at_limit=kill_at_limit,
+        feedback=feedback,
+        advisor=advisor,
+    )
+    timings: dict[str, Any] = {"began": began.isoformat(timespec="seconds")}
+    try:
+        simulation.run(until)
+    except (InvalidDecision, PolicyFailed, StalledPolicy) as error:
+        partial = collect(simulation, seed=seed, until_s=until, options=options)
+        partial.provenance = failed(partial.provenance, error)
+        partial.timings = timings | {"simulate_s": perf_counter() - clock}
+        error.partial = partial
+        raise
+    timings |= {"simulate_s": perf_counter() - clock}
+    result = collect(simulation, seed=seed, until_s=until, options=options)
+    result.timings = timings | {"total_s": perf_counter() - clock}
+    return result
+
+
+def collect(
+    simulation: Simulation, *, seed: int = 0, until_s: float | None = None, options: dict[str, Any] | None = None
+) -> Result:
+    """Close the books of *simulation* and return its result; for those who step it themselves.
+
+    *seed*, *until_s* and *options* go into the provenance.
+    """
+    workload = simulation.workload
+    columns = simulation.finish()
+    not_submitted = columns.state.count(NOT_SUBMITTED)
+    record = provenance(
+        simulation, seed=seed, until_s=until_s, options=options or {}, not_submitted=not_submitted
+    )
+    jobs, attempts, timeline = tables(columns, workload)
+    return Result(jobs, attempts, timeline, ingest=workload.ledger.to_dict(), provenance=record)
