@@ -196,7 +196,7 @@ def test_bytes_that_are_no_text(read_text):
 
 
 def test_zero_byte_within_a_number(read_text):
-    """A C parser would stop at the zero byte and read 10."""
+    """A parser of C strings would stop at the zero byte and read 10."""
     assert rules(read_text(row(requested_s="10\x005") + "\n" + row()))["not-a-number"] == 1
 
 
