@@ -52,6 +52,11 @@ class NodeGroup:
     power: NodePower | None = None
 
     def __post_init__(self) -> None:
+        for name in ("nodes", "cores", "gpus", "memory_bytes"):
+            if not hasattr(getattr(self, name), "__index__"):
+                raise ClusterError(
+                    f"Node group '{self.name}' has {name} = {getattr(self, name)!r}.", "Give a whole number."
+                )
         if self.nodes < 1 or self.cores < 1 or self.gpus < 0 or self.memory_bytes < 0:
             raise ClusterError(
                 f"Node group '{self.name}' has {self.nodes} nodes, {self.cores} cores, {self.gpus} GPUs, "

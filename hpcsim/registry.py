@@ -66,10 +66,16 @@ def make(group: str, name: str, /, **parameters: Any) -> Any:
     """Return a new object of *group* by name, with keyword parameters.
 
     Raises:
-        UnknownName: no such name or parameter.
+        UnknownName: no such name or parameter, or what it names is of another kind.
         MissingExtra: as `find`.
     """
     factory = find(group, name)
+    contract = _contract(group)
+    if contract is not None and isinstance(factory, type) and not issubclass(factory, contract):
+        raise UnknownName(
+            f"'{name}' is no {_singular(group)}: {factory.__name__} does not inherit {contract.__qualname__}.",
+            f"Name a subclass of {contract.__module__}.{contract.__qualname__}.",
+        )
     known = [parameter.name for parameter in _parameters(factory)]
     for parameter in parameters:
         if parameter not in known:
@@ -97,6 +103,23 @@ def _entries(group: str) -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=f"hpcsim.{group}")}
 
 
+def _contract(group: str) -> type | None:
+    """Return the class that members of *group* inherit, or None where they are functions."""
+    contracts = {
+        "policies": "policy:Policy",
+        "orders": "policy:Order",
+        "estimators": "estimator:Estimator",
+        "placements": "placement:Placement",
+        "advisors": "advisor:Advisor",
+        "surrogates": "surrogate:Surrogate",
+    }
+    if group not in contracts:
+        return None
+    module, _, name = contracts[group].partition(":")
+    contract: type = getattr(importlib.import_module(f"hpcsim.{module}"), name)
+    return contract
+
+
 def _singular(group: str) -> str:
     return {"policies": "policy", "search": "search engine", "models": "workload model"}.get(group, group[:-1])
 
@@ -113,7 +136,7 @@ def _find_in_module(name: str) -> Any:
 def _load_module(where: str) -> ModuleType:
     try:
         return importlib.import_module(where)
-    except ModuleNotFoundError as error:
+    except (ModuleNotFoundError, ValueError) as error:
         raise UnknownName(f"Cannot import '{where}': {error}.", "Check the spelling, or give file.py:Class.") from error
 
 

@@ -94,7 +94,7 @@ class Workload:
                 "submit_s": _times(submit_s),
                 "run_s": run,
                 "limit_s": run.copy() if limit_s is None else _times(limit_s),
-                "nodes": np.asarray(nodes),
+                "nodes": np.asarray(nodes) if count else np.zeros(0, dtype=np.int64),
             }
             | {name: _column(values) for name, values in columns.items()},
             limits_are_run_times=limit_s is None,

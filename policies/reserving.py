@@ -56,7 +56,7 @@ class ReservingPass(Listener):
             length_s = self._length_s(job, system)
             start_s = profile.earliest_s(job.nodes, length_s)
             profile.take(start_s, start_s + length_s, job.nodes)
-            if start_s <= now_s:
+            if start_s <= now_s and system.fits(job):
                 yield Start(job)
                 continue
             reserved[job.row] = job

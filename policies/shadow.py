@@ -38,7 +38,11 @@ class ShadowPass(Listener):
         self._order = policy.order
         self._estimates = None if type(policy.estimates) is Requested else policy.estimates
         self._can_skip = not (
-            self._estimates or policy.order.is_dynamic or policy.backfill_order or policy.depth is not None
+            self._estimates
+            or policy.order.is_dynamic
+            or policy.backfill_order
+            or policy.depth is not None
+            or policy.boundary == "<"  # a job that ends at the shadow time used up extra nodes and gives them back
         )
         self._arrived: list[Job] = []
         self._head: Job | None = None
@@ -55,7 +59,7 @@ class ShadowPass(Listener):
         """Start what leads, reserve for the first blocked job, backfill behind it."""
         waiting = self._order.in_order(system)
         arrived, self._arrived = self._arrived, []
-        if self._can_skip and self._ends_seen == system.ends_seen and waiting[0] is self._head:
+        if self._nothing_but_arrivals(waiting, system):
             candidates: Sequence[Job] = self._sorted(arrived, waiting)
         else:
             at = 0
@@ -86,6 +90,18 @@ class ShadowPass(Listener):
             if system.fits(job):
                 yield Start(job)
                 free = system.free
+
+    def _nothing_but_arrivals(self, waiting: Sequence[Job], system: System) -> bool:
+        """Whether all that was refused in the last pass is refused now: see the class.
+
+        Near the shadow time itself a job that outlives its limit could move it.
+        """
+        return (
+            self._can_skip
+            and self._ends_seen == system.ends_seen
+            and waiting[0] is self._head
+            and system.now_s + 1 <= self._latest_end_s
+        )
 
     def _derive_shadow(self, head: Job, system: System) -> float:
         """Set the latest end of later jobs and the extra nodes; return the head's shadow time, ``inf``: none."""

@@ -30,7 +30,8 @@ class InvariantChecker:
     def submitted(self, job: Job, now_s: float) -> None:
         """A job has arrived."""
         self._advance(now_s)
-        self._demand(job.row not in self._waiting and job.row not in self._ended, job, "was submitted twice")
+        is_known = job.row in self._waiting or job.row in self._running or job.row in self._ended
+        self._demand(not is_known, job, "was submitted twice")
         self._demand(job.submit_s <= now_s, job, f"arrived before its submit time {job.submit_s}")
         self._waiting[job.row] = job
 

@@ -74,8 +74,8 @@ class JobLife:
             self.has_news = True
             return
         self._keeper.append(job)
-        for hook in self._observers.submit:
-            hook(job, self._system)
+        if self._observers.submit:
+            self._observers.tell(self._observers.submit, job, self._system)
         self.has_news = True
 
     def start(self, job: Job, intervals: Sequence[Interval] | None) -> None:
@@ -96,8 +96,8 @@ class JobLife:
         held.completion = Instant(self.env, end_s, COMPLETION, self._end, held)
         if self._checker:
             self._checker.started(job, now_s, held.intervals)
-        for hook in self._observers.start:
-            hook(job, held.node_ids, self._system)
+        if self._observers.start:
+            self._observers.tell(self._observers.start, job, held.node_ids, self._system)
 
     def reject(self, job: Job, reason: str) -> None:
         """Turn a waiting job away."""
@@ -170,8 +170,7 @@ class JobLife:
             node_ids,
             attempts,
         )
-        for hook in self._observers.end:
-            hook(job, outcome, self._system)
+        self._observers.tell(self._observers.end, job, outcome, self._system)
 
     def _leave_queue(self, row: int) -> None:
         self._keeper.remove(row)

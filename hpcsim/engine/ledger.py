@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from hpcsim.cluster import Cluster
 from hpcsim.engine.free_nodes import FreeNodes
-from hpcsim.errors import InvariantViolation, Unsupported
+from hpcsim.errors import HpcsimError, InvariantViolation, Unsupported
 from hpcsim.job import Job
-from hpcsim.node_ids import Interval, format_intervals
+from hpcsim.node_ids import Interval, count_nodes, format_intervals
 from hpcsim.placement import Placement
 from hpcsim.profile import Profile, Release, Shadow, first_fit
 
@@ -60,18 +61,29 @@ class CountingLedger:
 
     def start(self, job: Job, now_s: float, intervals: Sequence[Interval] | None) -> Allocation:
         """Give *job* its nodes: *intervals*, which must be free, or what the placement chooses."""
-        free = self.free_nodes
         if intervals is None and self._placement is None:
-            intervals = free.take_lowest(job.nodes)
+            intervals = self.free_nodes.take_lowest(job.nodes)
         else:
-            if intervals is None and self._placement is not None:
-                intervals = self._placement.place(job, free.intervals(), self.cluster)
-            assert intervals is not None
-            free.take(intervals)
+            intervals = self._placed(job) if intervals is None else intervals
+            self.free_nodes.take(intervals)
         allocation = Allocation(job, now_s, intervals)
         self.running[job.row] = allocation
         insort(self._releases, (allocation.limit_end_s, job.row, job.nodes))
         return allocation
+
+    def _placed(self, job: Job) -> Sequence[Interval]:
+        """Ask the placement for nodes, and check its answer."""
+        placement, free = self._placement, self.free_nodes
+        assert placement is not None
+        intervals = sorted(placement.place(job, free.intervals(), self.cluster))
+        ascending = all(high < low for (_, high), (low, _) in pairwise(intervals))
+        if count_nodes(intervals) != job.nodes or not ascending or not free.has(intervals):
+            raise HpcsimError(
+                f"{type(placement).__name__} placed job {job.job_id}, which needs {job.nodes} nodes, on "
+                f"{format_intervals(intervals) or 'none'}.",
+                "A placement must choose exactly so many of the free nodes.",
+            )
+        return intervals
 
     def end(self, row: int) -> Allocation:
         """Take the nodes of a running job back."""

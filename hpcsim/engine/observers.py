@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hpcsim.errors import HpcsimError, PolicyFailed
 from hpcsim.listener import Listener
 from hpcsim.policy import Policy
 from hpcsim.recorder import Recorder
@@ -22,6 +23,30 @@ class Observers:
         self.end = _overridden("on_end", Listener, listeners)
         self.decision = _overridden("on_decision", Recorder, recorders)
         self.closed = _overridden("on_pass", Recorder, recorders)
+
+
+    @staticmethod
+    def tell(hooks: Sequence[Hook], *news: Any) -> None:
+        """Call *hooks*; an error of theirs becomes a `PolicyFailed` that names the hook.
+
+        Raises:
+            PolicyFailed: a hook raised an error of its own.
+        """
+        for hook in hooks:
+            try:
+                hook(*news)
+            except HpcsimError:
+                raise
+            except Exception as error:
+                raise hook_failed(hook, error) from error
+
+
+def hook_failed(hook: Hook, error: Exception) -> PolicyFailed:
+    """Return an error that says which hook raised *error*."""
+    owner = type(getattr(hook, "__self__", hook)).__name__
+    return PolicyFailed(
+        f"{owner}.{hook.__name__} raised {type(error).__name__}: {error}", "See the error it was raised from."
+    )
 
 
 def _overridden(name: str, base: type, listeners: Sequence[Any]) -> tuple[Hook, ...]:

@@ -28,11 +28,11 @@ class Passes:
         self._life = life
         self._env = life.env
         self._policy = policy
-        self._name = type(policy).__name__ if policy else "the caller"
+        self.name = type(policy).__name__ if policy else "the caller"
         self._checker = checker
         self._woken_only = 0
         self._wakes: set[float] = set()
-        self._decider = Decider(life, self._wake_at, self._name)
+        self._decider = Decider(life, self._wake_at, self.name)
         self._observers: Observers
         self._system: System
 
@@ -45,8 +45,7 @@ class Passes:
     def apply(self, decision: Decision) -> None:
         """Validate and apply one decision; tell the recorders."""
         self._decider.apply(decision)
-        for hook in self._observers.decision:
-            hook(decision, self._system)
+        self._observers.tell(self._observers.decision, decision, self._system)
 
     def close(self) -> None:
         """End the pass: check the counts, tell the recorders."""
@@ -54,8 +53,7 @@ class Passes:
         if self._checker:
             life = self._life
             self._checker.counts(self._env._now, life.ledger.free_nodes.count, len(life.queue))
-        for hook in self._observers.closed:
-            hook(self._system)
+        self._observers.tell(self._observers.closed, self._system)
 
     @property
     def has_wakes(self) -> bool:
@@ -81,7 +79,7 @@ class Passes:
                 raise
             except Exception as error:
                 raise PolicyFailed(
-                    f"{self._name} raised {type(error).__name__} at t = {self._env._now} s: {error}",
+                    f"{self.name} raised {type(error).__name__} at t = {self._env._now} s: {error}",
                     "See the error it was raised from.",
                 ) from error
         if self._is_watched:
@@ -130,4 +128,4 @@ class Passes:
         self.is_woken = True
 
     def _stalled(self, fault: str) -> StalledPolicy:
-        return StalledPolicy(f"At t = {self._env._now} s {self._name} {fault}.", "Mend the policy: it does not end.")
+        return StalledPolicy(f"At t = {self._env._now} s {self.name} {fault}.", "Mend the policy: it does not end.")

@@ -33,7 +33,7 @@ from hpcsim.placement import Placement
 from hpcsim.policy import Policy
 from hpcsim.recorder import Recorder
 from hpcsim.system import System
-from hpcsim.workload import Workload
+from hpcsim.workload import END_STATES, Workload
 
 FOREIGN_STEPS = 100_000
 """Events of users' own processes in a row, on an idle machine with waiting jobs, before a run is stopped."""
@@ -98,7 +98,8 @@ class Simulation:
         self._passes = Passes(self._life, policy, self._checker)
         self.system: System = EngineSystem(self._life, policy)
         if policy is not None:
-            policy.reset(cluster, np.random.default_rng(np.random.SeedSequence(seed)))
+            rng = np.random.default_rng(np.random.SeedSequence(seed))
+            Observers.tell([policy.reset], cluster, rng)
         observers = Observers(policy, recorders)
         self._life.connect(observers, self.system)
         self._passes.connect(observers, self.system)
@@ -127,7 +128,7 @@ class Simulation:
         """
         if self.policy is None:
             raise Unsupported("This simulation has no policy to run.", "Give one, or use run_to_decision().")
-        if until is not None and until <= self.env.now:
+        if until is not None and not until > self.env.now:
             raise Unsupported(f"The clock is at {self.env.now} s, not before {until} s.", "Give a later `until`.")
         with paused_collector():
             if until is None:
@@ -147,7 +148,8 @@ class Simulation:
             raise Unsupported("This simulation has a policy that decides.", "Use run(), or policy=None to decide.")
         if self._passes.is_open:
             self._passes.close()
-        self._drive(math.inf, ends_when_finished=False)
+        if not self.is_finished:
+            self._drive(math.inf)
         if not self._passes.is_open:
             return None
         return self.system
@@ -174,10 +176,12 @@ class Simulation:
         Returns the job as queued: its row is the next free one, its submit time is now.
         """
         queued = replace(job, row=len(self.columns.state), submit_s=self.env.now)
-        if queued.nodes < 1 or not queued.limit_s >= 0 or not 0 <= run_s < math.inf:
+        is_whole = isinstance(queued.nodes, int) and queued.nodes >= 1
+        if not is_whole or not queued.limit_s >= 0 or not 0 <= run_s < math.inf or end_state not in END_STATES:
             raise WorkloadError(
-                f"Job {job.job_id} asks for {job.nodes} nodes and {job.limit_s} s and would run {run_s} s.",
-                "Give at least 1 node, a limit and a run time of 0 or more.",
+                f"Job {job.job_id} asks for {job.nodes} nodes and {job.limit_s} s, would run {run_s} s and end "
+                f"{end_state}.",
+                "Give at least 1 whole node, times of 0 or more, and COMPLETED, FAILED or CANCELLED.",
             )
         self.truth.add(queued.row, run_s, end_state)
         self.columns.add_row(queued)
@@ -237,7 +241,7 @@ class Simulation:
         waiting = [str(job.job_id) for job in self.queue]
         more = f" and {len(waiting) - 5} more" if len(waiting) > 5 else ""
         return StalledPolicy(
-            f"At t = {self.env.now} s {type(self.policy).__name__} leaves jobs {', '.join(waiting[:5])}{more} waiting "
+            f"At t = {self.env.now} s {self._passes.name} leaves jobs {', '.join(waiting[:5])}{more} waiting "
             "with nothing left to happen.",
             "Start them, Reject them, or yield WakeAt(later).",
         )

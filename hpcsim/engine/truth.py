@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpcsim.job import Job
+from hpcsim.job import Job, JobState
 from hpcsim.workload import END_STATES, Workload
 
 CHUNK = 4096
@@ -32,9 +32,9 @@ class Truth:
                 self._fates[job.row] = (run_s, end_state)
                 yield job
 
-    def add(self, row: int, run_s: float, end_state: str) -> None:
+    def add(self, row: int, run_s: float, end_state: JobState) -> None:
         """Set the fate of a job that a user submitted."""
-        self._fates[row] = (run_s, [str(state) for state in END_STATES].index(end_state))
+        self._fates[row] = (run_s, END_STATES.index(end_state))
 
     def run_s(self, row: int) -> float:
         """Return the run time of a waiting job."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hpcsim.engine.columns import CODE, NOT_SUBMITTED, STATES, RunColumns
 from hpcsim.job import JobState
 from hpcsim.results.asked import Asked, text_column
+from hpcsim.results.instants import instants
 from hpcsim.workload import Workload
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def tables(columns: RunColumns, workload: Workload) -> tuple[pd.DataFrame, pd.Da
     return (
         _jobs(columns, asked, state, rows, node_ids),
         _attempts(columns, asked, node_ids),
-        _timeline(columns),
+        _timeline(columns, asked, rows),
     )
 
 
@@ -97,15 +98,21 @@ def _attempts(columns: RunColumns, asked: Asked, node_ids: Any) -> pd.DataFrame:
     return pd.DataFrame({name: table[name] for name in ATTEMPT_COLUMNS}, copy=False)
 
 
-def _timeline(columns: RunColumns) -> pd.DataFrame:
+def _timeline(columns: RunColumns, asked: Asked, rows: Column) -> pd.DataFrame:
     import pandas as pd
 
-    table = {
-        "time_s": np.array(columns.time_s),
-        "used_nodes": np.frombuffer(columns.used_nodes, dtype=np.int64).astype(np.int32),
-        "queue_length": np.frombuffer(columns.queue_length, dtype=np.int64).astype(np.int32),
-        "queued_node_s": np.array(columns.queued_node_s),
-    }
+    last = np.frombuffer(columns.attempt_of, dtype=np.int64)[rows]
+    start_s = np.frombuffer(columns.attempt_start_s)
+    ended_s = np.frombuffer(columns.ended_s)[rows]
+    nodes, limit_s = asked.column("nodes"), asked.column("limit_s", np.float64)
+    table = instants(
+        np.frombuffer(columns.eligible_s)[rows],
+        np.where(last < 0, ended_s, np.concatenate([start_s, NEVER])[last]),
+        np.where(np.isfinite(limit_s[rows]), nodes[rows] * limit_s[rows], 0),
+        start_s,
+        np.frombuffer(columns.attempt_end_s),
+        nodes[np.frombuffer(columns.attempt_row, dtype=np.int64)],
+    )
     return pd.DataFrame({name: table[name] for name in TIMELINE_COLUMNS}, copy=False)
 
 
