@@ -36,7 +36,7 @@ class Instant(simpy.Event):
         self._value = None
         self._ok = True
         self.subject = subject
-        heappush(env._queue, (time_s, priority, next(env._eid), self))
+        heappush(env._queue, (time_s, priority, next(env._eid), self))  # type: ignore[misc]
 
     def annul(self) -> None:
         """Let the event pass without effect."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from itertools import pairwise
 from math import nan
 
 from hpcsim.job import Job, JobState
@@ -89,4 +90,4 @@ class RunColumns:
         if len(pieces) == len(self.first_interval):
             return pieces
         bounds = [*self.first_interval, len(pieces)]
-        return [",".join(pieces[first:last]) for first, last in zip(bounds, bounds[1:], strict=False)]
+        return [",".join(pieces[first:last]) for first, last in pairwise(bounds)]

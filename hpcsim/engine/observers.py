@@ -24,7 +24,6 @@ class Observers:
         self.decision = _overridden("on_decision", Recorder, recorders)
         self.closed = _overridden("on_pass", Recorder, recorders)
 
-
     @staticmethod
     def tell(hooks: Sequence[Hook], *news: Any) -> None:
         """Call *hooks*; an error of theirs becomes a `PolicyFailed` that names the hook.

@@ -110,9 +110,10 @@ class Passes:
                 return
             try:
                 self._apply(decision)
-                return
             except InvalidDecision as another:
                 error = another
+            else:
+                return
         raise self._stalled(f"made {PATIENCE} invalid decisions in one pass")
 
     def _wake_at(self, time_s: float) -> None:

@@ -53,7 +53,8 @@ class EngineSystem(System):
 
     @property
     def now_s(self) -> float:
-        return self.__env._now
+        now_s: float = self.__env._now
+        return now_s
 
     @property
     def cluster(self) -> Cluster:

@@ -16,9 +16,12 @@ def instants(
     """Return time, used nodes, queue length and queued node-seconds after each instant with a change.
 
     Args:
-        eligible_s, left_s: when each job entered the queue and left it; NaN: it has not. Shape [jobs].
+        eligible_s: when each job entered the queue. Shape [jobs].
+        left_s: when it left the queue; NaN: it has not. Shape [jobs].
         requested_node_s: nodes x limit of each job, 0 for jobs without a limit. Shape [jobs].
-        start_s, end_s, nodes: of each attempt; NaN: it has not ended. Shape [attempts].
+        start_s: of each attempt. Shape [attempts].
+        end_s: of each attempt; NaN: it has not ended. Shape [attempts].
+        nodes: held by each attempt. Shape [attempts].
     """
     every = np.concatenate([eligible_s, left_s, start_s, end_s])
     times_s = np.unique(every[np.isfinite(every)])

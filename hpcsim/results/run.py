@@ -107,8 +107,6 @@ def collect(
     workload = simulation.workload
     columns = simulation.finish()
     not_submitted = columns.state.count(NOT_SUBMITTED)
-    record = provenance(
-        simulation, seed=seed, until_s=until_s, options=options or {}, not_submitted=not_submitted
-    )
+    record = provenance(simulation, seed=seed, until_s=until_s, options=options or {}, not_submitted=not_submitted)
     jobs, attempts, timeline = tables(columns, workload)
     return Result(jobs, attempts, timeline, ingest=workload.ledger.to_dict(), provenance=record)
