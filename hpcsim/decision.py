@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hpcsim.job import Job
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(NamedTuple):
     """Start *job* now. Without *node_ids* the placement chooses the nodes."""
 
     job: Job
     node_ids: Iterable[int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reserve:
+class Reserve(NamedTuple):
     """Promise *job* a start at *start_s* or earlier; ``inf`` withdraws the promise.
 
     A promise binds nobody by itself: it is the record that `System.promised`, the explanation of
@@ -29,16 +27,14 @@ class Reserve:
     node_ids: Iterable[int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reject:
+class Reject(NamedTuple):
     """Turn *job* away; it ends in state REJECTED with this reason."""
 
     job: Job
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class WakeAt:
+class WakeAt(NamedTuple):
     """Open a pass at *time_s*, later than now, even if nothing else happens then."""
 
     time_s: float

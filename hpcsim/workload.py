@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -33,12 +34,6 @@ HIDDEN = ("run_s", "end_state", "recorded_wait_s", "recorded_nodes", "cpu_s", "u
 
 END_STATES = (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED)
 """How a job that is not killed ends by itself; column ``end_state`` holds indices into this."""
-
-_PLAIN = ("job_id", "submit_s", "nodes", "limit_s")
-_JOB_FIELDS = (
-    *("user_id", "group_id", "app_id", "cores_per_node", "gpus_per_node", "memory_bytes_per_node", "power_w"),
-    *("account", "qos", "name", "partitions", "exclusive", "features", "allowed_nodes", "after"),
-)
 
 
 @dataclass(eq=False)
@@ -124,9 +119,14 @@ class Workload:
     def jobs(self, rows: NDArray[np.int64] | None = None) -> Iterable[Job]:
         """Build the jobs of *rows* (default: all, in the log's order)."""
         rows = np.arange(len(self)) if rows is None else rows
-        names = [*_PLAIN, *(name for name in _JOB_FIELDS if name in self.columns)]
-        values = [self.columns[name][rows].tolist() for name in names]
-        return map(_row_builder(tuple(names)), rows.tolist(), *values)
+        filled = [field for field in fields(Job)[1:] if field.name != "requested"]
+        while filled[-1].name not in self.columns:
+            filled.pop()
+        values = (
+            _known(self.columns[field.name][rows]) if field.name in self.columns else repeat(field.default)
+            for field in filled
+        )
+        return map(job_builder(), rows.tolist(), *values)
 
     def select(self, rows: NDArray[Any], note: str) -> Self:
         """Return the workload of some rows (indices or a mask); *note* goes into the provenance."""
@@ -169,28 +169,12 @@ class Workload:
         return pd.DataFrame(self.columns)
 
 
-def _row_builder(names: tuple[str, ...]) -> Callable[..., Job]:
-    """Return a function (row, values of *names* ...) -> Job; the usual columns go in by position."""
-    build = job_builder()
-    if names == _PLAIN:
-        return build
-    if names == (*_PLAIN, "user_id", "group_id", "app_id"):
-
-        def build_known(row: int, job_id: Any, submit_s: float, nodes: int, limit_s: float, *who: Any) -> Job:
-            return build(row, job_id, submit_s, nodes, limit_s, *(None if number == -1 else number for number in who))
-
-        return build_known
-
-    def build_any(row: int, *values: Any) -> Job:
-        return Job(row, **{name: _plain(value) for name, value in zip(names, values, strict=True)})
-
-    return build_any
-
-
-def _plain(value: Any) -> Any:
-    """Return None where an optional column says "not known"."""
-    is_unknown = value is None or value == -1 or value != value  # noqa: PLR0124 - NaN alone differs from itself
-    return None if is_unknown else value
+def _known(column: Column) -> list[Any]:
+    """Return the values of one of a job's fields, None where -1 or NaN says "not known"."""
+    values: list[Any] = column.tolist()
+    if column.dtype == object or not bool(np.any((column == -1) | (column != column))):  # noqa: PLR0124 - NaN alone differs
+        return values
+    return [None if value == -1 or value != value else value for value in values]  # noqa: PLR0124 - likewise
 
 
 def _times(values: ArrayLike) -> Column:

@@ -6,7 +6,7 @@ are its two textbook members.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import Any, Literal
 
@@ -78,7 +78,7 @@ class Backfill(Policy):
         orders = [*self.order.listeners(), *(self.backfill_order.listeners() if self.backfill_order else ())]
         return (*orders, self.estimates, self._pass)
 
-    def schedule(self, system: System) -> Iterator[Decision]:
+    def schedule(self, system: System) -> Iterable[Decision]:
         """Start what may start by the rules above."""
         return self._pass.schedule(system)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hpcsim.decision import Decision, Reserve, Start
@@ -55,29 +55,42 @@ class ShadowPass(Listener):
         """A job has arrived."""
         self._arrived.append(job)
 
-    def schedule(self, system: System) -> Iterator[Decision]:
+    def schedule(self, system: System) -> Iterable[Decision]:
         """Start what leads, reserve for the first blocked job, backfill behind it."""
         waiting = self._order.in_order(system)
         arrived, self._arrived = self._arrived, []
-        if self._nothing_but_arrivals(waiting, system):
-            candidates: Sequence[Job] = self._sorted(arrived, waiting)
+        if not self._nothing_but_arrivals(waiting, system):
+            return self._whole_pass(waiting, system)
+        free = system.free
+        candidates = [job for job in arrived if job.nodes <= free]
+        if not candidates:
+            return ()
+        if len(candidates) > 1 and isinstance(waiting, SortedQueue):
+            candidates.sort(key=waiting.position)
+        return self._backfill(candidates, system)
+
+    def _whole_pass(self, waiting: Sequence[Job], system: System) -> Iterator[Decision]:
+        at = 0
+        for head in waiting:
+            if not system.fits(head):
+                break
+            yield Start(head)
+            at += 1
         else:
-            at = 0
-            for head in waiting:
-                if not system.fits(head):
-                    break
-                yield Start(head)
-                at += 1
-            else:
-                self._head = None
-                return
-            last, self._head = self._head, head
-            shadow_s = self._derive_shadow(head, system)
-            if last is not head and last is not None and last.row in system.promised:
-                yield Reserve(last, math.inf)
-            if system.promised.get(head.row, math.inf) != shadow_s:
-                yield Reserve(head, shadow_s)
-            candidates = self._behind(waiting, at if self._order.is_dynamic else 0, system)
+            self._head = None
+            return
+        last, self._head = self._head, head
+        shadow_s = self._derive_shadow(head, system)
+        if last is not head and last is not None and last.row in system.promised:
+            yield Reserve(last, math.inf)
+        if system.promised.get(head.row, math.inf) != shadow_s:
+            yield Reserve(head, shadow_s)
+        candidates = self._behind(waiting, at if self._order.is_dynamic else 0, system)
+        if candidates:
+            yield from self._backfill(candidates, system)
+
+    def _backfill(self, candidates: Sequence[Job], system: System) -> Iterator[Decision]:
+        """Start each candidate that fits beside the reservation; extra nodes are used up."""
         free, now_s, latest_end_s, estimates = system.free, system.now_s, self._latest_end_s, self._estimates
         for job in candidates:
             nodes = job.nodes
@@ -126,8 +139,3 @@ class ShadowPass(Listener):
             key = policy.backfill_order.key
             behind = sorted(behind, key=lambda job: key(job, system))
         return behind if policy.depth is None else behind[: policy.depth]
-
-    def _sorted(self, arrived: list[Job], waiting: Sequence[Job]) -> list[Job]:
-        if len(arrived) > 1 and isinstance(waiting, SortedQueue):
-            arrived.sort(key=waiting.position)
-        return arrived

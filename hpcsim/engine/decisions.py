@@ -25,20 +25,9 @@ class Decider:
 
     def apply(self, decision: Decision) -> None:
         """Check *decision* against the machine as it is now, and carry it out."""
-        if type(decision) is Start:
-            self._start(decision)
-        elif isinstance(decision, Reserve):
-            self._reserve(decision)
-        elif isinstance(decision, WakeAt):
-            self._wake_at(decision)
-        elif isinstance(decision, Reject):
-            self._life.reject(self._waiting(decision.job, "reject"), str(decision.reason))
-        else:
-            raise self._invalid(
-                f"yielded {decision!r}, which is no decision", "Yield Start, Reserve, Reject or WakeAt.", "kind"
-            )
-
-    def _start(self, decision: Start) -> None:
+        if type(decision) is not Start:
+            self._apply_other(decision)
+            return
         job = decision.job
         if type(job) is not Job or self._queue.get(job.row) is not job:
             job = self._waiting(job, "start")
@@ -52,6 +41,18 @@ class Decider:
                 free,
             )
         self._life.start(job, None if decision.node_ids is None else self._named_nodes(job, decision.node_ids))
+
+    def _apply_other(self, decision: Decision) -> None:
+        if isinstance(decision, Reserve):
+            self._reserve(decision)
+        elif isinstance(decision, WakeAt):
+            self._wake_at(decision)
+        elif isinstance(decision, Reject):
+            self._life.reject(self._waiting(decision.job, "reject"), str(decision.reason))
+        else:
+            raise self._invalid(
+                f"yielded {decision!r}, which is no decision", "Yield Start, Reserve, Reject or WakeAt.", "kind"
+            )
 
     def _named_nodes(self, job: Job, node_ids: Iterable[int]) -> list[Interval]:
         ids = list(node_ids)
@@ -69,8 +70,9 @@ class Decider:
         raise self._invalid(f"{fault} of job {job.job_id}", remedy, "node-ids", job, free_count)
 
     def _reserve(self, decision: Reserve) -> None:
-        job = self._waiting(decision.job, "reserve")
-        start_s = decision.start_s
+        job, start_s, _ = decision
+        if type(job) is not Job or self._queue.get(job.row) is not job:
+            job = self._waiting(job, "reserve")
         if not start_s >= self._life.env._now:
             raise self._invalid(
                 f"promised job {job.job_id} a start at t = {start_s} s, which is past",

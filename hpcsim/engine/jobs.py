@@ -86,7 +86,7 @@ class JobLife:
         if self.promised:
             self.promised.pop(row, None)
         held = self.ledger.start(job, now_s, intervals)
-        held.attempt = self.columns.started(row, now_s, held.intervals)
+        self.columns.started(row, now_s, held.intervals)
         held.run_s, own_end = self.truth.reveal(row)
         held.end_state = _OWN_END[own_end]
         end_s = now_s + held.run_s
@@ -123,7 +123,6 @@ class JobLife:
         """Close the books at the end of a run that was cut: what is open is UNFINISHED."""
         for held in self.ledger.running.values():
             self.columns.state[held.job.row] = CODE[JobState.UNFINISHED]
-            self.columns.attempt_state[held.attempt] = CODE[JobState.UNFINISHED]
         for job in self.queue:
             self.columns.state[job.row] = CODE[JobState.UNFINISHED]
 
@@ -135,7 +134,7 @@ class JobLife:
         held.completion = None  # it refers back to us, and the collector is paused
         self.has_news = True
         self.ledger.end(row)
-        self.columns.ended(row, now_s, held.end_state, held.attempt)
+        self.columns.ended(row, now_s, held.end_state)
         self.open_jobs -= 1
         self.ends_seen += 1
         if self._checker:

@@ -22,14 +22,13 @@ from hpcsim.profile import Profile, Release, Shadow, first_fit
 class Allocation:
     """Nodes held by a running job: `limit_end_s` is its latest end by its request."""
 
-    __slots__ = ("attempt", "completion", "end_state", "intervals", "job", "limit_end_s", "run_s", "start_s")
+    __slots__ = ("completion", "end_state", "intervals", "job", "limit_end_s", "run_s", "start_s")
 
     def __init__(self, job: Job, start_s: float, intervals: Sequence[Interval]) -> None:
         self.job = job
         self.start_s = start_s
         self.limit_end_s = start_s + job.limit_s
         self.intervals = intervals
-        self.attempt: int
         self.run_s: float
         self.end_state: int
         self.completion: Any
@@ -105,7 +104,8 @@ class CountingLedger:
 
     def shadow(self, now_s: float, nodes: int) -> Shadow:
         """Return what `profile` would say about *nodes*, without making one."""
-        return first_fit(now_s, self.free_nodes.count, self._releases_ahead(now_s), nodes)
+        releases = self._releases if self._limits_bind else self._releases_ahead(now_s)
+        return first_fit(now_s, self.free_nodes.count, releases, nodes)
 
     def _releases_ahead(self, now_s: float) -> list[Release]:
         releases = self._releases

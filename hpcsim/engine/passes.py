@@ -74,7 +74,9 @@ class Passes:
                 self.is_open = True
                 return
             try:
-                self._follow(self._policy.schedule(self._system))
+                decisions = self._policy.schedule(self._system)
+                if decisions:
+                    self._follow(decisions)
             except HpcsimError:
                 raise
             except Exception as error:
@@ -85,10 +87,10 @@ class Passes:
         if self._is_watched:
             self.close()
 
-    def _follow(self, decisions: Iterable[Decision] | None) -> None:
+    def _follow(self, decisions: Iterable[Decision]) -> None:
         """Apply each decision before the generator goes on; throw a refused one back into it."""
         apply = self._apply
-        iterator = iter(decisions or ())
+        iterator = iter(decisions)
         left = len(self._life.queue) + PATIENCE
         for decision in iterator:
             try:

@@ -10,6 +10,7 @@ import numpy as np
 from hpcsim.job import Job
 from hpcsim.waiting import NO_JOB, WaitingJobs, pick
 
+_MOST_LEFT = 1024  # slots of jobs that left from the front, before they are given up
 _FEW_SLOTS = 256  # up to this number a plain loop is faster than NumPy
 
 
@@ -17,17 +18,19 @@ class JobQueue(WaitingJobs):
     """A sequence that policies can read and only a `QueueKeeper` can change.
 
     Jobs may leave from anywhere, also while it is iterated. Those that left leave holes, which are
-    closed when the room is used up; so entering and leaving are O(1).
+    closed when they are many; so entering and leaving are O(1). NumPy columns are kept only while
+    the queue is deep: the first `_known` slots are in them.
     """
 
-    __slots__ = ("_first", "_jobs", "_limits_s", "_nodes", "_slot")
+    __slots__ = ("_first", "_jobs", "_known", "_limits_s", "_nodes", "_slot")
 
     def __init__(self) -> None:
         self._jobs: list[Job | None] = []
         self._slot: dict[int, int] = {}
         self._first = 0
-        self._nodes = np.zeros(128, dtype=np.int64)
-        self._limits_s = np.zeros(128, dtype=np.float64)
+        self._known = 0
+        self._nodes = np.zeros(0, dtype=np.int64)
+        self._limits_s = np.zeros(0, dtype=np.float64)
 
     def __len__(self) -> int:
         return len(self._slot)
@@ -68,14 +71,25 @@ class JobQueue(WaitingJobs):
         """Return the jobs that a reservation lets start now; see `WaitingJobs`."""
         first, last = self._first, len(self._jobs)
         if last - first > _FEW_SLOTS:
-            jobs = self._jobs[first:]
-            nodes, limits_s = self._nodes[first:last], self._limits_s[first:last]
+            self._learn()
+            jobs, nodes, limits_s = self._jobs[first:], self._nodes[first:last], self._limits_s[first:last]
             return pick(jobs, nodes, limits_s, free, now_s, latest_end_s, extra)
         return [
             job
             for job in self._jobs[first:]
             if job is not None and job.nodes <= free and (job.nodes <= extra or now_s + job.limit_s <= latest_end_s)
         ]
+
+    def _learn(self) -> None:
+        """Bring the columns up to date with the slots that were filled since the last time."""
+        known, last = self._known, len(self._jobs)
+        if last > len(self._nodes):
+            self._nodes = np.concatenate([self._nodes[:known], np.zeros(2 * last - known, dtype=np.int64)])
+            self._limits_s = np.concatenate([self._limits_s[:known], np.zeros(2 * last - known)])
+        new = self._jobs[known:]
+        self._nodes[known:last] = [NO_JOB if job is None else job.nodes for job in new]
+        self._limits_s[known:last] = [0 if job is None else job.limit_s for job in new]
+        self._known = last
 
 
 class QueueKeeper:
@@ -89,14 +103,10 @@ class QueueKeeper:
     def append(self, job: Job) -> None:
         """Add an eligible job at the end."""
         queue = self.queue
-        slot = len(queue._jobs)
-        if slot == len(queue._nodes):
-            self._make_room()
-            slot = len(queue._jobs)
-        queue._slot[job.row] = slot
+        if len(queue._jobs) - queue._first > 2 * len(queue._slot) + 16 or queue._first > _MOST_LEFT:
+            self._close_holes()
+        queue._slot[job.row] = len(queue._jobs)
         queue._jobs.append(job)
-        queue._nodes[slot] = job.nodes
-        queue._limits_s[slot] = job.limit_s
 
     def remove(self, row: int) -> None:
         """Take out the job of *row*."""
@@ -104,24 +114,16 @@ class QueueKeeper:
         slot = queue._slot.pop(row)
         jobs = queue._jobs
         jobs[slot] = None
-        queue._nodes[slot] = NO_JOB
+        if slot < queue._known:
+            queue._nodes[slot] = NO_JOB
         if slot == queue._first:
             slot += 1
             while slot < len(jobs) and jobs[slot] is None:
                 slot += 1
             queue._first = slot
 
-    def _make_room(self) -> None:
-        """Close the holes if they are many, else double the columns."""
+    def _close_holes(self) -> None:
         queue = self.queue
-        waiting = len(queue._slot)
-        if waiting > len(queue._nodes) // 2:
-            queue._nodes = np.concatenate([queue._nodes, np.zeros_like(queue._nodes)])
-            queue._limits_s = np.concatenate([queue._limits_s, np.zeros_like(queue._limits_s)])
-            return
-        alive = np.flatnonzero(queue._nodes != NO_JOB)
-        queue._nodes[:waiting] = queue._nodes[alive]
-        queue._limits_s[:waiting] = queue._limits_s[alive]
         queue._jobs = [job for job in queue._jobs if job is not None]
         queue._slot = {job.row: slot for slot, job in enumerate(queue._jobs) if job is not None}
-        queue._first = 0
+        queue._first = queue._known = 0

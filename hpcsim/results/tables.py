@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hpcsim.engine.columns import CODE, NOT_SUBMITTED, STATES, RunColumns
-from hpcsim.job import JobState
+from hpcsim.engine.columns import NOT_SUBMITTED, STATES, RunColumns
 from hpcsim.results.asked import Asked, text_column
 from hpcsim.results.instants import instants
 from hpcsim.workload import Workload
@@ -44,7 +43,7 @@ def tables(columns: RunColumns, workload: Workload) -> tuple[pd.DataFrame, pd.Da
     state = np.frombuffer(columns.state, dtype=np.uint8)
     rows = np.flatnonzero(state != NOT_SUBMITTED).astype(np.int32)
     asked = Asked(workload, columns, len(state))
-    node_ids = pa.array(columns.node_ids, type=pa.large_string())
+    node_ids = pa.array(columns.node_ids(), type=pa.large_string())
     return (
         _jobs(columns, asked, state, rows, node_ids),
         _attempts(columns, asked, node_ids),
@@ -55,7 +54,7 @@ def tables(columns: RunColumns, workload: Workload) -> tuple[pd.DataFrame, pd.Da
 def _jobs(columns: RunColumns, asked: Asked, state: Column, rows: Column, node_ids: Any) -> pd.DataFrame:
     import pandas as pd
 
-    last = np.frombuffer(columns.attempt_of, dtype=np.int64)[rows]
+    last = columns.attempt_of()[rows]
     eligible_s = np.frombuffer(columns.eligible_s)[rows]
     start_s = np.concatenate([np.frombuffer(columns.attempt_start_s), NEVER])[last]
     end_s = np.frombuffer(columns.ended_s)[rows]
@@ -74,7 +73,7 @@ def _jobs(columns: RunColumns, asked: Asked, state: Column, rows: Column, node_i
         "state": _states(state[rows]),
         "state_reason": _reasons(columns.reasons, rows, len(state)),
         "attempts": _attempt_counts(columns, len(state))[rows],
-        "lost_node_s": _lost_node_s(columns, asked, len(state))[rows],
+        "lost_node_s": np.zeros(len(rows)),
         "user_id": asked.users(rows),
         "partition": asked.partitions(rows),
     }
@@ -90,10 +89,10 @@ def _attempts(columns: RunColumns, asked: Asked, node_ids: Any) -> pd.DataFrame:
         "job_id": _ids(asked.column("job_id")[rows]),
         "attempt": _ordinals(rows),
         "start_s": np.array(columns.attempt_start_s),
-        "end_s": np.array(columns.attempt_end_s),
+        "end_s": np.array(np.frombuffer(columns.ended_s)[rows]),
         "nodes": asked.column("nodes", np.int32)[rows],
         "node_ids": text_column(node_ids),
-        "state": _states(np.frombuffer(columns.attempt_state, dtype=np.uint8)),
+        "state": _states(np.frombuffer(columns.state, dtype=np.uint8)[rows]),
     }
     return pd.DataFrame({name: table[name] for name in ATTEMPT_COLUMNS}, copy=False)
 
@@ -101,7 +100,8 @@ def _attempts(columns: RunColumns, asked: Asked, node_ids: Any) -> pd.DataFrame:
 def _timeline(columns: RunColumns, asked: Asked, rows: Column) -> pd.DataFrame:
     import pandas as pd
 
-    last = np.frombuffer(columns.attempt_of, dtype=np.int64)[rows]
+    last = columns.attempt_of()[rows]
+    attempt_row = np.frombuffer(columns.attempt_row, dtype=np.int64)
     start_s = np.frombuffer(columns.attempt_start_s)
     ended_s = np.frombuffer(columns.ended_s)[rows]
     nodes, limit_s = asked.column("nodes"), asked.column("limit_s", np.float64)
@@ -110,8 +110,8 @@ def _timeline(columns: RunColumns, asked: Asked, rows: Column) -> pd.DataFrame:
         np.where(last < 0, ended_s, np.concatenate([start_s, NEVER])[last]),
         np.where(np.isfinite(limit_s[rows]), nodes[rows] * limit_s[rows], 0),
         start_s,
-        np.frombuffer(columns.attempt_end_s),
-        nodes[np.frombuffer(columns.attempt_row, dtype=np.int64)],
+        np.frombuffer(columns.ended_s)[attempt_row],
+        nodes[attempt_row],
     )
     return pd.DataFrame({name: table[name] for name in TIMELINE_COLUMNS}, copy=False)
 
@@ -127,16 +127,6 @@ def _ordinals(rows: Column) -> Column:
     if not len(rows) or np.bincount(rows).max() == 1:
         return np.ones(len(rows), dtype=np.int32)
     return (pd.Series(rows).groupby(rows).cumcount() + 1).to_numpy(dtype=np.int32)
-
-
-def _lost_node_s(columns: RunColumns, asked: Asked, rows: int) -> Column:
-    """Return the node-seconds of attempts that a failure ended, by row."""
-    is_lost = np.frombuffer(columns.attempt_state, dtype=np.uint8) == CODE[JobState.NODE_FAIL]
-    if not is_lost.any():
-        return np.zeros(rows)
-    row = np.frombuffer(columns.attempt_row, dtype=np.int64)[is_lost]
-    run_s = (np.frombuffer(columns.attempt_end_s) - np.frombuffer(columns.attempt_start_s))[is_lost]
-    return np.bincount(row, weights=run_s * asked.column("nodes")[row], minlength=rows)
 
 
 def _of_last_attempt(node_ids: Any, last: Column) -> Any:
