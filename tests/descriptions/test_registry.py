@@ -112,7 +112,6 @@ def test_a_file_that_cannot_be_imported(tmp_path: Path, text: str, kind: str) ->
     assert type(caught.value.__cause__).__name__ == kind
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="an empty module name reaches importlib")
 def test_a_name_without_a_module() -> None:
     """Half a name."""
     with pytest.raises(UnknownName):

@@ -167,7 +167,6 @@ def test_large_integral_times_stay_exact() -> None:
     assert list(columns.attempt_end_s) == [t + 86_400_001, t + 86_400_008]
 
 
-@pytest.mark.xfail(strict=True, raises=WorkloadError, reason="empty sequences are taken for fractional node counts")
 def test_an_empty_workload() -> None:
     """Nothing happens, and that is no error."""
     sim = simulation(Workload.of(submit_s=[], run_s=[], nodes=[]), 4, "easy")

@@ -64,11 +64,9 @@ def assert_same(queue: WaitingJobs, expected: list[Job]) -> None:
     assert queue[:3] == expected[:3]
     if expected:
         assert (queue[0], queue[-1]) == (expected[0], expected[-1])
-    jobs, nodes, limits_s = queue.columns()
-    assert [job for job in jobs if job is not None] == expected
-    filled = [slot for slot, job in enumerate(jobs) if job is not None]
-    assert [(nodes[slot], limits_s[slot]) for slot in filled] == [(job.nodes, job.limit_s) for job in expected]
-    assert all(nodes[slot] > 10**9 for slot in range(len(jobs)) if slot not in filled)
+    for free, latest_end_s, extra in ((0, 99, 9), (3, 99, 0), (7, 15, 0), (7, 15, 2), (9, 0, 4), (9, 20.5, 9)):
+        may = [j for j in expected if j.nodes <= free and (10 + j.limit_s <= latest_end_s or j.nodes <= extra)]
+        assert queue.candidates(free, 10, latest_end_s, extra) == may
 
 
 @pytest.mark.parametrize("kind", [InArrivalOrder, InKeyOrder])

@@ -65,6 +65,14 @@ def test_every_hook_in_order_after_the_change() -> None:
     ]
 
 
+def test_ends_come_before_arrivals_at_one_instant() -> None:
+    """c arrives when a and b end, and finds both ended; one pass follows."""
+    log: list[Any] = []
+    run(jobs("a 0 10 10 1\n b 0 10 10 1\n c 10 1 1 1\n d 10 1 1 1"), 2, "fcfs", recorders=[Diary(log)])
+    told = [what for what, now_s, *_ in log if now_s == 10 and not what.startswith(("start", "decision"))]
+    assert told == ["end a COMPLETED", "end b COMPLETED", "submit c", "submit d", "pass"]
+
+
 def test_the_policy_hears_first_and_recorders_in_their_order() -> None:
     """One submission, three listeners."""
     log: list[Any] = []

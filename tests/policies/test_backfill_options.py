@@ -59,7 +59,6 @@ def test_strict_boundary_excludes_an_end_at_the_shadow_time() -> None:
     assert backfilled(table.format(7), 4, boundary="<")["c"] == 2
 
 
-@pytest.mark.xfail(strict=True, reason="extra nodes are not re-derived where a pass is skipped")
 def test_strict_boundary_rederives_extra_nodes_at_every_pass() -> None:
     """Eight nodes; b takes 7 of the 8 free at the shadow time 10: 1 extra.
 

@@ -81,10 +81,7 @@ def test_an_overdue_job_counts_as_ending_one_second_later(policy: str) -> None:
     assert starts(jobs("a 0 100 10 3\n b 1 10 10 4"), 4, policy, kill_at_limit=False) == {"a": 0, "b": 100}
 
 
-@pytest.mark.parametrize(
-    "policy",
-    ["conservative", pytest.param("easy", marks=pytest.mark.xfail(strict=True, reason="a stale shadow time is kept"))],
-)
+@pytest.mark.parametrize("policy", ["conservative", "easy"])
 def test_one_second_fits_before_an_overdue_job_ends(policy: str) -> None:
     """At 50 a is overdue and planned to end at 51: c, of one second on the free node, ends by then and starts."""
     table = "a 0 100 10 3\n b 1 10 10 4\n c 50 1 1 1"

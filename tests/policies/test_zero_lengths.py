@@ -12,12 +12,6 @@ from hpcsim.policy import Policy
 from tests.schedules import jobs, outcomes
 
 KS: list[Any] = [0, 1, 2, 3, "all"]
-ZERO_LIMIT = [
-    pytest.param(k, marks=pytest.mark.xfail(strict=True, reason="a planned end now counts as free now"))
-    if k in (2, 3)
-    else k
-    for k in KS
-]
 
 
 @pytest.mark.parametrize("policy", [FCFS(), SJF(), SAF(), *[Backfill(reservations=k) for k in KS]], ids=repr)
@@ -28,7 +22,7 @@ def test_a_job_of_no_run_time_ends_where_it_starts(policy: Policy) -> None:
     assert (b.start_s, b.end_s, b.state) == (0, 7, JobState.COMPLETED)
 
 
-@pytest.mark.parametrize("reservations", ZERO_LIMIT)
+@pytest.mark.parametrize("reservations", KS)
 def test_a_limit_of_zero_kills_at_the_start(reservations: Any) -> None:
     """a would run 5 s and may run none: TIMEOUT at 0, and b starts at 0 in the next round."""
     a, b = outcomes(jobs("a 0 5 0 2\n b 0 7 7 2"), 2, Backfill(reservations=reservations)).values()
@@ -36,7 +30,7 @@ def test_a_limit_of_zero_kills_at_the_start(reservations: Any) -> None:
     assert (b.start_s, b.state) == (0, JobState.COMPLETED)
 
 
-@pytest.mark.parametrize("reservations", ZERO_LIMIT)
+@pytest.mark.parametrize("reservations", KS)
 def test_many_jobs_of_no_length_at_one_instant(reservations: Any) -> None:
     """Twenty of them in a row all start and end at 3."""
     table = "\n".join(f"j{number} 3 0 0 2" for number in range(20))
