@@ -102,7 +102,18 @@ def whole_command() -> None:
         with tempfile.TemporaryDirectory() as folder:
             script = [sys.executable, str(SHARED / "oracle" / "reference.py"), path, "--procs", str(processors)]
             a = [*script, "--policy", "easy", *some, "--out", f"{folder}/reference.csv"]
-            b = [program, "run", path, "--processors", str(processors), "--policy", "easy", *some, "--out", f"{folder}/out"]
+            b = [
+                program,
+                "run",
+                path,
+                "--processors",
+                str(processors),
+                "--policy",
+                "easy",
+                *some,
+                "--out",
+                f"{folder}/out",
+            ]
             pairs = [(child_cpu_s(a), child_cpu_s(b)) for _ in range(REPEATS)]
         reference_s, hpcsim_s = (statistics.median(column) for column in zip(*pairs, strict=True))
         ratio = statistics.median(x / y for x, y in pairs)
@@ -130,7 +141,9 @@ def scale() -> None:
     print(f"\n{'scale':46}{'jobs/s':>10}{'peak MB':>9}")
     rates = {}
     for what in ("50000 10000", "1000000 10000", "200000 1000", "200000 100000", "RICC"):
-        answer = subprocess.run([sys.executable, script, "one", *what.split()], check=True, capture_output=True, text=True)
+        answer = subprocess.run(
+            [sys.executable, script, "one", *what.split()], check=True, capture_output=True, text=True
+        )
         rate, peak_mb = (float(number) for number in answer.stdout.split())
         rates[what] = rate
         print(f"{describe(what):46}{rate:10,.0f}{peak_mb:9,.0f}", flush=True)

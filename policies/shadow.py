@@ -67,7 +67,7 @@ class ShadowPass(Listener):
             return ()
         if len(candidates) > 1 and isinstance(waiting, SortedQueue):
             candidates.sort(key=waiting.position)
-        return self._backfill(candidates, system)
+        return [Start(job) for job in self._chosen(candidates, system) if system.fits(job)]
 
     def _whole_pass(self, waiting: Sequence[Job], system: System) -> Iterator[Decision]:
         at = 0
@@ -86,12 +86,14 @@ class ShadowPass(Listener):
         if system.promised.get(head.row, math.inf) != shadow_s:
             yield Reserve(head, shadow_s)
         candidates = self._behind(waiting, at if self._order.is_dynamic else 0, system)
-        if candidates:
-            yield from self._backfill(candidates, system)
+        for job in self._chosen(candidates, system):
+            if system.fits(job):
+                yield Start(job)
 
-    def _backfill(self, candidates: Sequence[Job], system: System) -> Iterator[Decision]:
-        """Start each candidate that fits beside the reservation; extra nodes are used up."""
+    def _chosen(self, candidates: Sequence[Job], system: System) -> list[Job]:
+        """Return the candidates that start beside the reservation, in turn; they use up extra nodes."""
         free, now_s, latest_end_s, estimates = system.free, system.now_s, self._latest_end_s, self._estimates
+        chosen = []
         for job in candidates:
             nodes = job.nodes
             if nodes > free:
@@ -100,9 +102,9 @@ class ShadowPass(Listener):
                 if nodes > self._extra:
                     continue
                 self._extra -= nodes
-            if system.fits(job):
-                yield Start(job)
-                free = system.free
+            free -= nodes
+            chosen.append(job)
+        return chosen
 
     def _nothing_but_arrivals(self, waiting: Sequence[Job], system: System) -> bool:
         """Whether all that was refused in the last pass is refused now: see the class.

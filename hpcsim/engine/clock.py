@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from heapq import heappush
+from heapq import heappop, heappush
 from typing import Any
 
 import simpy
@@ -20,22 +20,18 @@ CHANGE = 2
 ARRIVAL = 3
 
 
-class Instant(simpy.Event):
-    """An event that happens at *time_s*, at the rank *priority* within that instant."""
+class Happening(simpy.Event):
+    """An event of ours, which stands at an absolute instant and has one callback."""
 
-    def __init__(
-        self,
-        env: simpy.Environment,
-        time_s: float,
-        priority: int,
-        callback: Callable[[Any], None] | None = None,
-        subject: Any = None,
-    ) -> None:
+    def __init__(self) -> None:
+        """Leave everything to `happen_at`: a subclass may exist before its time is known."""
+
+    def happen_at(self, env: simpy.Environment, time_s: float, priority: int, callback: Callable[[Any], None]) -> None:
+        """Put this event at *time_s*, at the rank *priority* within that instant."""
         self.env = env
-        self.callbacks = [] if callback is None else [callback]
+        self.callbacks = [callback]
         self._value = None
         self._ok = True
-        self.subject = subject
         heappush(env._queue, (time_s, priority, next(env._eid), self))  # type: ignore[misc]
 
     def annul(self) -> None:
@@ -46,6 +42,18 @@ class Instant(simpy.Event):
 def pending_events(env: simpy.Environment) -> list[Any]:
     """Return SimPy's own heap of pending events, the next first: (time in s, priority, serial number, event)."""
     return env._queue
+
+
+def step(env: simpy.Environment) -> None:
+    """Process the next event as `simpy.Environment.step` does, with less ado for events of ours."""
+    event = env._queue[0][3]
+    if isinstance(event, Happening):
+        env._now = heappop(env._queue)[0]
+        callbacks, event.callbacks = event.callbacks, None  # type: ignore[assignment]
+        for callback in callbacks:
+            callback(event)
+    else:
+        env.step()
 
 
 @contextmanager

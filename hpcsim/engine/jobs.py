@@ -8,7 +8,7 @@ from typing import Any
 
 from hpcsim.cluster import Cluster
 from hpcsim.engine.checker import InvariantChecker
-from hpcsim.engine.clock import COMPLETION, Instant
+from hpcsim.engine.clock import COMPLETION
 from hpcsim.engine.columns import CODE, STATES, RunColumns
 from hpcsim.engine.ledger import Allocation, CountingLedger
 from hpcsim.engine.observers import Observers
@@ -93,7 +93,7 @@ class JobLife:
         if held.run_s > job.limit_s + self._grace_s:
             held.end_state = _TIMEOUT
             end_s = held.limit_end_s + self._grace_s
-        held.completion = Instant(self.env, end_s, COMPLETION, self._end, held)
+        held.happen_at(self.env, end_s, COMPLETION, self._end)
         if self._checker:
             self._checker.started(job, now_s, held.intervals)
         if self._observers.start:
@@ -114,10 +114,10 @@ class JobLife:
             self._close_unstarted(job, JobState.CANCELLED, reason)
             self.has_news = True
         else:
-            held.completion.annul()
+            held.annul()
             held.end_state = CODE[JobState.CANCELLED]
             self.columns.reasons[row] = reason
-            self._end(held.completion)
+            self._end(held)
 
     def cut(self) -> None:
         """Close the books at the end of a run that was cut: what is open is UNFINISHED."""
@@ -126,12 +126,10 @@ class JobLife:
         for job in self.queue:
             self.columns.state[job.row] = CODE[JobState.UNFINISHED]
 
-    def _end(self, event: Instant) -> None:
-        held: Allocation = event.subject
+    def _end(self, held: Allocation) -> None:
         job = held.job
         row = job.row
         now_s = self.env._now
-        held.completion = None  # it refers back to us, and the collector is paused
         self.has_news = True
         self.ledger.end(row)
         self.columns.ended(row, now_s, held.end_state)

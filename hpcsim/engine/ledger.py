@@ -8,9 +8,9 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from hpcsim.cluster import Cluster
+from hpcsim.engine.clock import Happening
 from hpcsim.engine.free_nodes import FreeNodes
 from hpcsim.errors import HpcsimError, InvariantViolation, Unsupported
 from hpcsim.job import Job
@@ -19,10 +19,11 @@ from hpcsim.placement import Placement
 from hpcsim.profile import Profile, Release, Shadow, first_fit
 
 
-class Allocation:
-    """Nodes held by a running job: `limit_end_s` is its latest end by its request."""
+class Allocation(Happening):
+    """Nodes held by a running job, and the event of its end.
 
-    __slots__ = ("completion", "end_state", "intervals", "job", "limit_end_s", "run_s", "start_s")
+    `limit_end_s` is the job's latest end by its request.
+    """
 
     def __init__(self, job: Job, start_s: float, intervals: Sequence[Interval]) -> None:
         self.job = job
@@ -31,7 +32,6 @@ class Allocation:
         self.intervals = intervals
         self.run_s: float
         self.end_state: int
-        self.completion: Any
 
     @property
     def node_ids(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hpcsim.decision import Decision
 from hpcsim.engine.checker import InvariantChecker
-from hpcsim.engine.clock import CHANGE, Instant
+from hpcsim.engine.clock import CHANGE, Happening
 from hpcsim.engine.decisions import Decider
 from hpcsim.engine.jobs import JobLife
 from hpcsim.engine.observers import Observers
@@ -121,7 +121,7 @@ class Passes:
     def _wake_at(self, time_s: float) -> None:
         if time_s not in self._wakes:
             self._wakes.add(time_s)
-            Instant(self._env, time_s, CHANGE, self._wake)
+            Happening().happen_at(self._env, time_s, CHANGE, self._wake)
 
     def _wake(self, event: Any) -> None:
         self._wakes.discard(self._env._now)

@@ -1,23 +1,37 @@
-"""The SimPy processes of a run. A process only for what does something by itself, never one a job."""
+"""What happens by itself in a run. Something pending only for what does something, never one a job."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from typing import Any
 
 import simpy
 
-from hpcsim.engine.clock import ARRIVAL, Instant
+from hpcsim.engine.clock import ARRIVAL, Happening
 from hpcsim.engine.jobs import JobLife
 from hpcsim.engine.truth import Truth
 
 
-def arrivals(env: simpy.Environment, truth: Truth, life: JobLife) -> Generator[simpy.Event, None, None]:
-    """Feed the workload's jobs in, each at its submit time: one pending event, however long the log."""
-    admit = life.admit
-    now_s = None
-    for job in truth.arriving():
-        if job.submit_s != now_s:
-            now_s = job.submit_s
-            yield Instant(env, now_s, ARRIVAL)
-        admit(job)
-    life.is_fed = True
+class Arrivals(Happening):
+    """Feeds the workload's jobs in, each at its submit time: one pending event, however long the log."""
+
+    def __init__(self, env: simpy.Environment, truth: Truth, life: JobLife) -> None:
+        super().__init__()
+        self._life = life
+        self._jobs = truth.arriving()
+        self._next = next(self._jobs, None)
+        if self._next is None:
+            life.is_fed = True
+        else:
+            self.happen_at(env, self._next.submit_s, ARRIVAL, self._feed)
+
+    def _feed(self, event: Any) -> None:
+        """Admit the jobs of this instant and go to the next one."""
+        job, now_s, admit = self._next, self.env._now, self._life.admit
+        while job is not None:
+            if job.submit_s != now_s:
+                self._next = job
+                self.happen_at(self.env, job.submit_s, ARRIVAL, self._feed)
+                return
+            admit(job)
+            job = next(self._jobs, None)
+        self._life.is_fed = True

@@ -17,13 +17,13 @@ from hpcsim.advisor import Advisor
 from hpcsim.cluster import Cluster
 from hpcsim.decision import Decision
 from hpcsim.engine.checker import InvariantChecker
-from hpcsim.engine.clock import paused_collector, pending_events
+from hpcsim.engine.clock import paused_collector, pending_events, step
 from hpcsim.engine.columns import RunColumns
 from hpcsim.engine.jobs import JobLife
 from hpcsim.engine.ledger import CountingLedger
 from hpcsim.engine.observers import Observers
 from hpcsim.engine.passes import Passes
-from hpcsim.engine.processes import arrivals
+from hpcsim.engine.processes import Arrivals
 from hpcsim.engine.queue import JobQueue
 from hpcsim.engine.truth import Truth
 from hpcsim.engine.view import EngineSystem
@@ -103,7 +103,7 @@ class Simulation:
         observers = Observers(policy, recorders)
         self._life.connect(observers, self.system)
         self._passes.connect(observers, self.system)
-        self.env.process(arrivals(self.env, self.truth, self._life))
+        Arrivals(self.env, self.truth, self._life)
 
     @property
     def now_s(self) -> float:
@@ -212,24 +212,24 @@ class Simulation:
 
         Returns when a pass has opened for a caller, or nothing is left to do.
         """
-        env, step, passes, life = self.env, self.env.step, self._passes, self._life
+        env, passes, life = self.env, self._passes, self._life
         events = pending_events(env)
         strangers = 0
-        while events and events[0][0] < until:
-            step()
+        while True:
             if life.has_news or passes.is_woken:
                 strangers = 0
-                if events and events[0][0] == env._now:
-                    continue
-                passes.open()
-                if passes.is_open:
-                    return
-            else:
-                strangers += 1
-                if strangers > FOREIGN_STEPS and self._waits_for_strangers():
-                    raise self._stalled()
-            if ends_when_finished and not life.open_jobs and life.is_fed:
+                if not events or events[0][0] != env._now:
+                    passes.open()
+                    if passes.is_open or (ends_when_finished and not life.open_jobs and life.is_fed):
+                        return
+            elif ends_when_finished and not life.open_jobs and life.is_fed:
                 return
+            elif strangers > FOREIGN_STEPS and self._waits_for_strangers():
+                raise self._stalled()
+            if not events or events[0][0] >= until:
+                break
+            step(env)
+            strangers += 1
         if self.queue and not events and until == math.inf:
             raise self._stalled()
 
