@@ -45,7 +45,7 @@ class Profile:
     to it.
     """
 
-    __slots__ = ("_free", "_releases", "_times", "free_now", "now_s")
+    __slots__ = ("_free", "_merge_at", "_releases", "_times", "free_now", "now_s")
 
     def __init__(self, now_s: float, free: int, releases: Sequence[Release] = ()) -> None:
         """Take *releases* sorted by time, none before *now_s*; those at ``inf`` never come free."""
@@ -54,6 +54,7 @@ class Profile:
         self._releases = releases
         self._times: list[float] = []
         self._free: list[int] = []
+        self._merge_at = 32
 
     @property
     def times(self) -> list[float]:
@@ -93,26 +94,30 @@ class Profile:
     def earliest_before_s(self, nodes: int, length_s: float, before_s: float) -> float:
         """Return the first start before *before_s* for a job whose own claim begins there, else *before_s*.
 
-        The claim itself is not in its way: only the steps up to *before_s* must have room.
+        The claim itself is not in its way: only the steps up to *before_s* must have room. The
+        profile must begin now: see `forget_before`.
         """
         self._build()
-        times, free = self._times, self._free
+        heights = self._free[: bisect_left(self._times, before_s)]
+        if not heights or max(heights) < nodes:
+            return before_s
         start_s, fits = self.now_s, True
-        step = max(bisect_right(times, start_s) - 1, 0)
-        last = len(times)
-        while step < last:
-            time_s = times[step]
-            if time_s >= before_s:
-                break
+        end_s = start_s + length_s
+        for time_s, height in zip(self._times, heights, strict=False):
             if fits:
-                if time_s >= start_s + length_s:
+                if time_s >= end_s:
                     return start_s
-                if free[step] < nodes:
+                if height < nodes:
                     fits = False
-            elif free[step] >= nodes:
-                start_s, fits = time_s, True
-            step += 1
+            elif height >= nodes:
+                start_s, end_s, fits = time_s, time_s + length_s, True
         return start_s if fits else before_s
+
+    def move(self, start_s: float, end_s: float, to_s: float, nodes: int) -> None:
+        """Move a claim of *nodes* in [*start_s*, *end_s*) to an earlier start *to_s*."""
+        to_end_s = to_s + (end_s - start_s)
+        self.take(to_s, min(to_end_s, start_s), nodes)
+        self.take(max(to_end_s, start_s), end_s, -nodes)
 
     def least_free(self, start_s: float, end_s: float) -> int:
         """Return the smallest number of free nodes in [*start_s*, *end_s*)."""
@@ -133,16 +138,23 @@ class Profile:
             free[step] -= nodes
 
     def forget_before(self, now_s: float) -> None:
-        """Drop the past and merge equal neighbours: saves time, changes no answer from *now_s* on."""
+        """Drop the past: saves time, changes no answer from *now_s* on."""
         self._build()
         first = max(bisect_right(self._times, now_s) - 1, 0)
-        times, free = [self._times[first]], [self._free[first]]
-        for step in range(first + 1, len(self._times)):
-            if self._free[step] != free[-1]:
-                times.append(self._times[step])
-                free.append(self._free[step])
-        self._times, self._free, self.now_s = times, free, now_s
-        self.free_now = free[0]
+        del self._times[:first], self._free[:first]
+        self.now_s, self.free_now = now_s, self._free[0]
+        if len(self._times) > self._merge_at:
+            self._merge()
+
+    def _merge(self) -> None:
+        """Join neighbouring steps of equal height."""
+        times, free = self._times[:1], self._free[:1]
+        for time_s, height in zip(self._times, self._free, strict=True):
+            if height != free[-1]:
+                times.append(time_s)
+                free.append(height)
+        self._times, self._free = times, free
+        self._merge_at = len(times) + len(times) // 4 + 8
 
     def _cut(self, time_s: float) -> int:
         """Return the index of the step that begins at *time_s*, made if need be."""

@@ -16,6 +16,7 @@ from hpcsim.decision import Decision, Reserve, Start, WakeAt
 from hpcsim.job import Job, JobOutcome
 from hpcsim.listener import Listener
 from hpcsim.policies.estimators import Requested
+from hpcsim.policies.orders import FCFS
 from hpcsim.profile import Profile
 from hpcsim.system import System
 
@@ -49,6 +50,7 @@ class ConservativePlan(Listener):
         self._arrived: list[Job] = []
         self._must_compress = False
         self._is_broken = False
+        self._next_s: float = math.inf
         self._wake_s: float = -math.inf
 
     def on_submit(self, job: Job, system: System) -> None:
@@ -88,9 +90,16 @@ class ConservativePlan(Listener):
         arrived, self._arrived = self._arrived, []
         for job in arrived:
             yield from self._promise(self._claim(job, system), system)
-        yield from self._start_due(system)
+        if self._next_s <= now_s:
+            yield from self._start_due(system)
         self._plan(system).forget_before(now_s)
-        yield from self._ask_to_be_woken(now_s + 1 if is_overdue else now_s)
+        after_s = now_s + 1 if is_overdue else now_s  # a start behind an overdue job waits for its end
+        if self._next_s <= after_s:
+            starts_s = [claim.start_s for claim in self._promised.values() if claim.start_s > after_s]
+            self._next_s = min(starts_s, default=math.inf)
+        if self._next_s < math.inf and self._next_s != self._wake_s:
+            self._wake_s = self._next_s
+            yield WakeAt(self._wake_s)
 
     def _plan(self, system: System) -> Profile:
         if self._profile is None:
@@ -108,6 +117,7 @@ class ConservativePlan(Listener):
         start_s = plan.earliest_s(job.nodes, claim.length_s, system.now_s)
         claim.start_s, claim.end_s = start_s, start_s + claim.length_s
         plan.take(start_s, claim.end_s, job.nodes)
+        self._next_s = min(self._next_s, start_s)
         yield Reserve(job, start_s)
 
     def _compress(self, system: System) -> Iterator[Decision]:
@@ -115,18 +125,20 @@ class ConservativePlan(Listener):
         plan, now_s = self._plan(system), system.now_s
         plan.forget_before(now_s)
         for claim in self._in_order(system):
-            if claim.start_s <= now_s:
+            start_s = claim.start_s
+            if start_s <= now_s:
                 continue
             nodes = claim.job.nodes
-            start_s = plan.earliest_before_s(nodes, claim.length_s, claim.start_s)
-            if start_s < claim.start_s:
-                plan.take(claim.start_s, claim.end_s, -nodes)
-                claim.start_s, claim.end_s = start_s, start_s + claim.length_s
-                plan.take(start_s, claim.end_s, nodes)
-                yield Reserve(claim.job, start_s)
+            to_s = plan.earliest_before_s(nodes, claim.length_s, start_s)
+            if to_s < start_s:
+                plan.move(start_s, claim.end_s, to_s, nodes)
+                claim.start_s, claim.end_s = to_s, to_s + claim.length_s
+                self._next_s = min(self._next_s, to_s)
+                yield Reserve(claim.job, to_s)
 
     def _remake(self, system: System) -> Iterator[Decision]:
         """Make the whole plan anew from what runs."""
+        self._next_s = math.inf
         by_limits = type(self._estimates) is Requested
         self._profile = system.profile(None if by_limits else self._estimates)
         for claim in self._in_order(system):
@@ -134,8 +146,9 @@ class ConservativePlan(Listener):
 
     def _in_order(self, system: System) -> list[Claim]:
         claims = list(self._promised.values())
-        key = self._order.key
-        claims.sort(key=lambda claim: key(claim.job, system))
+        if not isinstance(self._order, FCFS):
+            key = self._order.key
+            claims.sort(key=lambda claim: key(claim.job, system))
         return claims
 
     def _start_due(self, system: System) -> Iterator[Decision]:
@@ -152,10 +165,3 @@ class ConservativePlan(Listener):
                 return True
             heappop(ends)
         return False
-
-    def _ask_to_be_woken(self, after_s: float) -> Iterator[Decision]:
-        """Ask for a pass at the next promised start; one behind an overdue job waits for its end."""
-        wake_s = min((claim.start_s for claim in self._promised.values() if claim.start_s > after_s), default=math.inf)
-        if wake_s < math.inf and wake_s != self._wake_s:
-            self._wake_s = wake_s
-            yield WakeAt(wake_s)
