@@ -97,7 +97,8 @@ class Profile:
         The claim itself is not in its way: only the steps up to *before_s* must have room. The
         profile must begin now: see `forget_before`.
         """
-        self._build()
+        if not self._times:
+            self._build()
         heights = self._free[: bisect_left(self._times, before_s)]
         if not heights or max(heights) < nodes:
             return before_s
@@ -113,11 +114,19 @@ class Profile:
                 start_s, end_s, fits = time_s, time_s + length_s, True
         return start_s if fits else before_s
 
-    def move(self, start_s: float, end_s: float, to_s: float, nodes: int) -> None:
-        """Move a claim of *nodes* in [*start_s*, *end_s*) to an earlier start *to_s*."""
-        to_end_s = to_s + (end_s - start_s)
-        self.take(to_s, min(to_end_s, start_s), nodes)
-        self.take(max(to_end_s, start_s), end_s, -nodes)
+    def move(self, start_s: float, length_s: float, to_s: float, nodes: int) -> None:
+        """Move a claim of *nodes* for *length_s* from *start_s* to an earlier start *to_s*; ``inf``: it had none."""
+        end_s, to_end_s = start_s + length_s, to_s + length_s
+        if end_s == math.inf:
+            self.take(to_s, min(to_end_s, start_s), nodes)
+            return
+        if not self._times:
+            self._build()
+        free = self._free
+        first, last = self._cut(to_s), self._cut(min(to_end_s, start_s))
+        free[first:last] = [height - nodes for height in free[first:last]]
+        first, last = self._cut(max(to_end_s, start_s)), self._cut(end_s)
+        free[first:last] = [height + nodes for height in free[first:last]]
 
     def least_free(self, start_s: float, end_s: float) -> int:
         """Return the smallest number of free nodes in [*start_s*, *end_s*)."""
@@ -130,12 +139,12 @@ class Profile:
         """Claim *nodes* in [*start_s*, *end_s*); a negative number gives them back."""
         if start_s >= end_s:
             return
-        self._build()
+        if not self._times:
+            self._build()
         first = self._cut(start_s)
         last = self._cut(end_s) if end_s < math.inf else len(self._times)
         free = self._free
-        for step in range(first, last):
-            free[step] -= nodes
+        free[first:last] = [height - nodes for height in free[first:last]]
 
     def forget_before(self, now_s: float) -> None:
         """Drop the past: saves time, changes no answer from *now_s* on."""

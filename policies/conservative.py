@@ -128,11 +128,11 @@ class ConservativePlan(Listener):
             start_s = claim.start_s
             if start_s <= now_s:
                 continue
-            nodes = claim.job.nodes
-            to_s = plan.earliest_before_s(nodes, claim.length_s, start_s)
+            nodes, length_s = claim.job.nodes, claim.length_s
+            to_s = plan.earliest_before_s(nodes, length_s, start_s)
             if to_s < start_s:
-                plan.move(start_s, claim.end_s, to_s, nodes)
-                claim.start_s, claim.end_s = to_s, to_s + claim.length_s
+                plan.move(start_s, length_s, to_s, nodes)
+                claim.start_s, claim.end_s = to_s, to_s + length_s
                 self._next_s = min(self._next_s, to_s)
                 yield Reserve(claim.job, to_s)
 

@@ -78,7 +78,7 @@ def gantt(workload: Workload, cluster: Cluster | int, policy: Policy | str, **op
     ids = workload.columns["job_id"].tolist()
     return [
         (ids[row], start_s, node_ids)
-        for row, start_s, node_ids in zip(columns.attempt_row, columns.attempt_start_s, columns.node_ids, strict=True)
+        for row, start_s, node_ids in zip(columns.attempt_row, columns.attempt_start_s, columns.node_ids(), strict=True)
     ]
 
 
@@ -89,12 +89,12 @@ def policy_of(schedule: Callable[..., Any], **members: Any) -> Policy:
 
 
 def _outcome(columns: RunColumns, row: int) -> Outcome:
-    attempt, code = columns.attempt_of[row], columns.state[row]
+    attempt, code = columns.attempt_of()[row], columns.state[row]
     started = attempt >= 0
     return Outcome(
         columns.attempt_start_s[attempt] if started else math.nan,
         columns.ended_s[row],
-        columns.node_ids[attempt] if started else "",
+        columns.node_ids()[attempt] if started else "",
         None if code in (OPEN, NOT_SUBMITTED) else STATES[code],
         columns.reasons.get(row, ""),
     )

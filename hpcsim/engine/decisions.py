@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +19,7 @@ class Decider:
 
     def __init__(self, life: JobLife, wake: Any, policy_name: str) -> None:
         self._life = life
+        self._env = life.env
         self._queue = life.queue
         self._free_nodes = life.ledger.free_nodes
         self._wake = wake
@@ -26,7 +28,10 @@ class Decider:
     def apply(self, decision: Decision) -> None:
         """Check *decision* against the machine as it is now, and carry it out."""
         if type(decision) is not Start:
-            self._apply_other(decision)
+            if type(decision) is Reserve:
+                self._reserve(decision)
+            else:
+                self._apply_other(decision)
             return
         job = decision.job
         if type(job) is not Job or self._queue.get(job.row) is not job:
@@ -43,15 +48,15 @@ class Decider:
         self._life.start(job, None if decision.node_ids is None else self._named_nodes(job, decision.node_ids))
 
     def _apply_other(self, decision: Decision) -> None:
-        if isinstance(decision, Reserve):
-            self._reserve(decision)
-        elif isinstance(decision, WakeAt):
+        if isinstance(decision, WakeAt):
             self._wake_at(decision)
         elif isinstance(decision, Reject):
             self._life.reject(self._waiting(decision.job, "reject"), str(decision.reason))
         else:
             raise self._invalid(
-                f"yielded {decision!r}, which is no decision", "Yield Start, Reserve, Reject or WakeAt.", "kind"
+                f"yielded {reprlib.repr(decision)}, which is no decision",
+                "Yield Start, Reserve, Reject or WakeAt.",
+                "kind",
             )
 
     def _named_nodes(self, job: Job, node_ids: Iterable[int]) -> list[Interval]:
@@ -73,7 +78,7 @@ class Decider:
         job, start_s, _ = decision
         if type(job) is not Job or self._queue.get(job.row) is not job:
             job = self._waiting(job, "reserve")
-        if not start_s >= self._life.env._now:
+        if not start_s >= self._env._now:
             raise self._invalid(
                 f"promised job {job.job_id} a start at t = {start_s} s, which is past",
                 "Reserve for now or later.",

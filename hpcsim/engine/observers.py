@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hpcsim.errors import HpcsimError, PolicyFailed
+from hpcsim.engine.blame import policy_failed
+from hpcsim.errors import HpcsimError
 from hpcsim.listener import Listener
 from hpcsim.policy import Policy
 from hpcsim.recorder import Recorder
@@ -37,15 +38,8 @@ class Observers:
             except HpcsimError:
                 raise
             except Exception as error:
-                raise hook_failed(hook, error) from error
-
-
-def hook_failed(hook: Hook, error: Exception) -> PolicyFailed:
-    """Return an error that says which hook raised *error*."""
-    owner = type(getattr(hook, "__self__", hook)).__name__
-    return PolicyFailed(
-        f"{owner}.{hook.__name__} raised {type(error).__name__}: {error}", "See the error it was raised from."
-    )
+                owner = type(getattr(hook, "__self__", hook)).__name__
+                raise policy_failed(f"{owner}.{hook.__name__}", error) from error
 
 
 def _overridden(name: str, base: type, listeners: Sequence[Any]) -> tuple[Hook, ...]:

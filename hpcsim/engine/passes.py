@@ -6,12 +6,13 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from hpcsim.decision import Decision
+from hpcsim.engine.blame import policy_failed
 from hpcsim.engine.checker import InvariantChecker
 from hpcsim.engine.clock import CHANGE, Happening
 from hpcsim.engine.decisions import Decider
 from hpcsim.engine.jobs import JobLife
 from hpcsim.engine.observers import Observers
-from hpcsim.errors import HpcsimError, InvalidDecision, PolicyFailed, StalledPolicy
+from hpcsim.errors import HpcsimError, InvalidDecision, StalledPolicy
 from hpcsim.policy import Policy
 from hpcsim.system import System
 
@@ -76,14 +77,15 @@ class Passes:
             try:
                 decisions = self._policy.schedule(self._system)
                 if decisions:
+                    if isinstance(decisions, Decision):
+                        raise TypeError(
+                            "schedule() returned one decision, which is not iterable as decisions: yield it"
+                        )
                     self._follow(decisions)
             except HpcsimError:
                 raise
             except Exception as error:
-                raise PolicyFailed(
-                    f"{self.name} raised {type(error).__name__} at t = {self._env._now} s: {error}",
-                    "See the error it was raised from.",
-                ) from error
+                raise policy_failed(self.name, error, self._env._now) from error
         if self._is_watched:
             self.close()
 

@@ -139,8 +139,8 @@ def test_plug_in_that_fails_outside_its_schedule_is_located(shell: Shell, trace:
     path = policy_file("return []\n\ndef reset(self, cluster, rng):\n    raise ValueError('no luck')")
     path.write_text(path.read_text().replace("        def reset", "    def reset"))
     done = shell("run", trace, "--policy", f"{path}:Mine")
-    assert done.returncode == failures.EXIT_DEFECT
-    assert f"ValueError: no luck ({path}, line " in done.stderr
+    assert done.returncode == failures.EXIT_ERROR
+    assert f"Mine.reset raised ValueError: no luck ({path}, line " in done.stderr
     assert "Traceback" not in done.stderr
 
 

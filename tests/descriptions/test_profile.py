@@ -86,7 +86,17 @@ def test_forgetting_the_past_changes_no_answer(situation: Any, delay: int) -> No
     assert profile.free_now == table.free[now]
     for nodes in range(1, NODES + 1):
         assert profile.earliest_s(nodes, 4) == table.earliest(nodes, 4, now)
-    assert all(a != b for a, b in zip(profile.free, profile.free[1:], strict=False))
+
+
+def test_steps_of_equal_height_are_joined_when_they_are_many() -> None:
+    """Fifty claims given back leave a hundred steps of height 8, which say no more than one."""
+    profile = Profile(0, 8)
+    for second in range(0, 200, 4):
+        profile.take(second, second + 2, 3)
+        profile.take(second, second + 2, -3)
+    assert len(profile.times) == 101
+    profile.forget_before(1)
+    assert (profile.times, profile.free) == ([0], [8])
 
 
 @given(situations(), st.integers(1, NODES), st.integers(1, 12), st.integers(1, 25))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hpcsim.engine.checker import InvariantChecker
-from hpcsim.engine.clock import COMPLETION, Instant
+from hpcsim.engine.clock import COMPLETION, Happening
 from hpcsim.engine.free_nodes import FreeNodes
 from hpcsim.engine.jobs import JobLife
 from hpcsim.engine.ledger import CountingLedger
@@ -82,8 +82,8 @@ def test_a_job_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_job_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its completion gives the nodes back and tells nobody: at the end of the pass the counts differ."""
 
-    def forget(life: JobLife, event: Any) -> None:
-        life.ledger.end(event.subject.job.row)
+    def forget(life: JobLife, held: Any) -> None:
+        life.ledger.end(held.job.row)
         life.open_jobs -= 1
         life.has_news = True
 
@@ -138,11 +138,12 @@ def test_nodes_given_back_while_free(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_clock_that_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """Completions are put ten seconds too early, into the past."""
 
-    class Late(Instant):
-        def __init__(self, env: Any, time_s: float, priority: int, *rest: Any) -> None:
-            super().__init__(env, time_s - 10 if priority == COMPLETION else time_s, priority, *rest)
+    whole = Happening.happen_at
 
-    monkeypatch.setattr("hpcsim.engine.jobs.Instant", Late)
+    def early(event: Any, env: Any, time_s: float, priority: int, callback: Any) -> None:
+        whole(event, env, time_s - 10 if priority == COMPLETION else time_s, priority, callback)
+
+    monkeypatch.setattr(Happening, "happen_at", early)
     expect("The clock went back from 1 s to -4 s")
 
 

@@ -56,7 +56,7 @@ def test_back_to_back_on_one_node(policy: str) -> None:
     """b starts at the instant at which a ends, on the same node: never more than 100 % in use."""
     workload = jobs("a 0 10 10 1\n b 0 10 10 1")
     assert gantt(workload, 1, policy) == [("a", 0, "0"), ("b", 10, "0")]
-    assert list(run(workload, 1, policy).attempt_end_s) == [10, 20]
+    assert list(run(workload, 1, policy).ended_s) == [10, 20]
 
 
 @every_policy
@@ -119,9 +119,9 @@ def test_until_stops_before_anything_happens_there() -> None:
     """a would be submitted at 5: a run until 5 has not seen it, a run until 5.5 has."""
     sim = simulation(jobs("z 0 1 1 1\n a 5 1 1 1"), 1, "fcfs")
     sim.run(until=5)
-    assert sim.finish().attempt_of[1] == -1
+    assert sim.finish().attempt_of()[1] == -1
     sim.run(until=5.5)
-    assert sim.finish().attempt_of[1] == 1
+    assert sim.finish().attempt_of()[1] == 1
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_large_integral_times_stay_exact() -> None:
     workload = Workload.of(submit_s=[t, t], run_s=[86_400_001, 7], nodes=[1, 1])
     columns = run(workload, 1, "easy")
     assert list(columns.attempt_start_s) == [t, t + 86_400_001]
-    assert list(columns.attempt_end_s) == [t + 86_400_001, t + 86_400_008]
+    assert list(columns.ended_s) == [t + 86_400_001, t + 86_400_008]
 
 
 def test_an_empty_workload() -> None:

@@ -89,7 +89,7 @@ def our_starts(jobs: list[Any], processors: int, case: str, **options: Any) -> l
         nodes=[job.procs for job in jobs],
     )
     columns = run(workload, processors, policy_of_case(case), **options)
-    return [columns.attempt_start_s[attempt] for attempt in columns.attempt_of]
+    return [columns.attempt_start_s[attempt] for attempt in columns.attempt_of()]
 
 
 def policy_of_case(case: str) -> Policy:

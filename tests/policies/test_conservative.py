@@ -18,7 +18,7 @@ def test_every_job_is_promised_a_start_at_arrival_and_nobody_delays_it() -> None
     promises = Promises()
     columns = run(jobs(QUEUE.format(run=10)), 4, "conservative", recorders=[promises])
     assert promises.made == [(0, "a", 0), (1, "b", 10), (2, "c", 20), (3, "d", 30)]
-    assert [columns.attempt_start_s[attempt] for attempt in columns.attempt_of] == [0, 10, 20, 30]
+    assert [columns.attempt_start_s[attempt] for attempt in columns.attempt_of()] == [0, 10, 20, 30]
 
 
 def test_an_early_end_moves_promises_forward_in_queue_order() -> None:
