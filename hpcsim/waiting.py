@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,41 +25,74 @@ Key = tuple[Any, int]
 NO_JOB = np.iinfo(np.int64).max
 """Nodes of a slot whose job has left: more than any machine has."""
 
-_FEW = 16  # candidates up to this number are judged one by one
+FEW_SLOTS = 256
+"""Queues up to this length are scanned one by one: NumPy pays only beyond."""
+
+_FEW = 32  # candidates that are tried one by one before the columns are asked again
+
+
+class Room(NamedTuple):
+    """What a reservation leaves to later jobs now.
+
+    They may use *free* nodes, if they end by *latest_end_s* or take no more than *extra* nodes in all.
+    """
+
+    free: int
+    now_s: float
+    latest_end_s: float
+    extra: int
 
 
 class WaitingJobs(Sequence[Job]):
-    """A sequence of waiting jobs that finds candidates for backfilling quickly."""
+    """A sequence of waiting jobs that finds those which a reservation lets start."""
 
     __slots__ = ()
 
     @abstractmethod
-    def candidates(self, free: int, now_s: float, latest_end_s: float, extra: int) -> list[Job]:
-        """Return, in order, the jobs that a reservation lets start now.
+    def choose(self, room: Room) -> tuple[list[Job], int]:
+        """Return, in order, the jobs that start now beside a reservation, and the extra nodes left.
 
-        They want at most *free* nodes, and either end by *latest_end_s* by their limits or want at
-        most *extra* nodes. Each is judged as if it were alone.
+        Each job is planned to run its limit. The first waiting job is none of them if it does not
+        fit into the free nodes.
         """
 
 
-def pick(
-    jobs: Sequence[Job | None],
-    nodes: NDArray[np.int64],
-    limits_s: NDArray[np.float64],
-    free: int,
-    now_s: float,
-    latest_end_s: float,
-    extra: int,
-) -> list[Job]:
-    """Return `WaitingJobs.candidates` out of columns of one length; empty slots want `NO_JOB` nodes."""
-    slots = (nodes <= free).nonzero()[0].tolist()
-    if len(slots) > _FEW:
-        slots = ((nodes <= free) & ((limits_s + now_s <= latest_end_s) | (nodes <= extra))).nonzero()[0].tolist()
-    return [
-        job
-        for slot in slots
-        if (job := jobs[slot]) is not None and (job.nodes <= extra or now_s + job.limit_s <= latest_end_s)
-    ]
+def choose_among(jobs: Iterable[Job | None], room: Room) -> tuple[list[Job], int]:
+    """Return `WaitingJobs.choose` of *jobs*, one by one; None stands for a job that has left."""
+    free, now_s, latest_end_s, extra = room
+    chosen = []
+    for job in jobs:
+        if job is None or job.nodes > free:
+            continue
+        if now_s + job.limit_s > latest_end_s:
+            if job.nodes > extra:
+                continue
+            extra -= job.nodes
+        free -= job.nodes
+        chosen.append(job)
+        if not free:
+            break
+    return chosen, extra
+
+
+def choose_by_columns(
+    jobs: Sequence[Job | None], nodes: NDArray[np.int64], limits_s: NDArray[np.float64], first: int, room: Room
+) -> tuple[list[Job], int]:
+    """Return the same of many jobs: those in the slots from *first* on, whose columns are given.
+
+    Columns narrow the slots down to jobs that could start if they were alone; a few of these are
+    then tried one by one, and what is left is narrowed down again.
+    """
+    slots = np.arange(first, len(nodes))
+    chosen: list[Job] = []
+    while len(slots) and room.free:
+        wanted, ends_s = nodes[slots], limits_s[slots] + room.now_s
+        slots = slots[(wanted <= room.free) & ((ends_s <= room.latest_end_s) | (wanted <= room.extra))]
+        some, extra = choose_among([jobs[slot] for slot in slots[:_FEW].tolist()], room)
+        chosen += some
+        room = Room(room.free - sum(job.nodes for job in some), room.now_s, room.latest_end_s, extra)
+        slots = slots[_FEW:]
+    return chosen, room.extra
 
 
 class SortedQueue(WaitingJobs, Listener):
@@ -92,10 +125,12 @@ class SortedQueue(WaitingJobs, Listener):
     def __getitem__(self, index: int | slice) -> Job | list[Job]:
         return self._jobs[index]
 
-    def candidates(self, free: int, now_s: float, latest_end_s: float, extra: int) -> list[Job]:
-        """Return the jobs that a reservation lets start now; see `WaitingJobs`."""
+    def choose(self, room: Room) -> tuple[list[Job], int]:
+        """Return the jobs that start now beside a reservation; see `WaitingJobs`."""
         count = len(self._jobs)
-        return pick(self._jobs, self._nodes[:count], self._limits_s[:count], free, now_s, latest_end_s, extra)
+        if count <= FEW_SLOTS:
+            return choose_among(self._jobs, room)
+        return choose_by_columns(self._jobs, self._nodes[:count], self._limits_s[:count], 0, room)
 
     def position(self, job: Job) -> int:
         """Return the place of a waiting job, counted from 0."""

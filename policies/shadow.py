@@ -17,7 +17,7 @@ from hpcsim.job import Job
 from hpcsim.listener import Listener
 from hpcsim.policies.estimators import Requested
 from hpcsim.system import System
-from hpcsim.waiting import SortedQueue
+from hpcsim.waiting import Room, SortedQueue, choose_among
 
 if TYPE_CHECKING:
     from hpcsim.policies.backfill import Backfill
@@ -61,13 +61,10 @@ class ShadowPass(Listener):
         arrived, self._arrived = self._arrived, []
         if not self._nothing_but_arrivals(waiting, system):
             return self._whole_pass(waiting, system)
-        free = system.free
-        candidates = [job for job in arrived if job.nodes <= free]
-        if not candidates:
-            return ()
-        if len(candidates) > 1 and isinstance(waiting, SortedQueue):
-            candidates.sort(key=waiting.position)
-        return [Start(job) for job in self._chosen(candidates, system) if system.fits(job)]
+        if len(arrived) > 1 and isinstance(waiting, SortedQueue):
+            arrived.sort(key=waiting.position)
+        chosen, self._extra = choose_among(arrived, self._room(system))
+        return [Start(job) for job in chosen if system.fits(job)]
 
     def _whole_pass(self, waiting: Sequence[Job], system: System) -> Iterator[Decision]:
         at = 0
@@ -85,24 +82,29 @@ class ShadowPass(Listener):
             yield Reserve(last, math.inf)
         if system.promised.get(head.row, math.inf) != shadow_s:
             yield Reserve(head, shadow_s)
-        candidates = self._behind(waiting, at if self._order.is_dynamic else 0, system)
-        for job in self._chosen(candidates, system):
+        if self._can_skip:
+            chosen, self._extra = waiting.choose(self._room(system))  # type: ignore[attr-defined]
+        else:
+            chosen = self._chosen(self._behind(waiting, at if self._order.is_dynamic else 0, system), system)
+        for job in chosen:
             if system.fits(job):
                 yield Start(job)
 
+    def _room(self, system: System) -> Room:
+        return Room(system.free, system.now_s, self._latest_end_s, self._extra)
+
     def _chosen(self, candidates: Sequence[Job], system: System) -> list[Job]:
-        """Return the candidates that start beside the reservation, in turn; they use up extra nodes."""
-        free, now_s, latest_end_s, estimates = system.free, system.now_s, self._latest_end_s, self._estimates
+        """Return the candidates that start beside the reservation by the policy's estimates."""
+        free, now_s, estimates = system.free, system.now_s, self._policy.estimates
         chosen = []
         for job in candidates:
-            nodes = job.nodes
-            if nodes > free:
+            if job.nodes > free:
                 continue
-            if now_s + (estimates.limit_s(job, system) if estimates else job.limit_s) > latest_end_s:
-                if nodes > self._extra:
+            if now_s + estimates.limit_s(job, system) > self._latest_end_s:
+                if job.nodes > self._extra:
                     continue
-                self._extra -= nodes
-            free -= nodes
+                self._extra -= job.nodes
+            free -= job.nodes
             chosen.append(job)
         return chosen
 
@@ -134,8 +136,6 @@ class ShadowPass(Listener):
     def _behind(self, waiting: Sequence[Job], head_at: int, system: System) -> Sequence[Job]:
         """Return the jobs behind the head that may start, in the order in which they are tried."""
         policy = self._policy
-        if self._can_skip:
-            return waiting.candidates(system.free, system.now_s, self._latest_end_s, self._extra)  # type: ignore[attr-defined,no-any-return]
         behind = waiting[head_at + 1 :]
         if policy.backfill_order is not None:
             key = policy.backfill_order.key

@@ -94,7 +94,7 @@ def _outcome(columns: RunColumns, row: int) -> Outcome:
     return Outcome(
         columns.attempt_start_s[attempt] if started else math.nan,
         columns.ended_s[row],
-        columns.node_ids()[attempt] if started else "",
+        list(columns.node_ids())[attempt] if started else "",
         None if code in (OPEN, NOT_SUBMITTED) else STATES[code],
         columns.reasons.get(row, ""),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import nan
 
 import numpy as np
@@ -81,12 +81,15 @@ class RunColumns:
         attempts[rows] = np.arange(len(rows))
         return attempts
 
-    def node_ids(self) -> list[str]:
-        """Return the nodes of each attempt, written ``"0-127,130"``."""
-        texts: list[str] = []
+    def node_ids(self) -> Iterator[str]:
+        """Yield the nodes of each attempt, written ``"0-127,130"``."""
+        text = ""
         for low, high in zip(self.lows, self.highs, strict=True):
-            if low >= 0:
-                texts.append(f"{low}-{high}" if low != high else str(low))
-            else:
-                texts[-1] += f",{-1 - low}-{high}" if -1 - low != high else f",{high}"
-        return texts
+            if low < 0:
+                text += f",{-1 - low}-{high}" if -1 - low != high else f",{high}"
+                continue
+            if text:
+                yield text
+            text = f"{low}-{high}" if low != high else str(low)
+        if text:
+            yield text

@@ -77,10 +77,6 @@ class Passes:
             try:
                 decisions = self._policy.schedule(self._system)
                 if decisions:
-                    if isinstance(decisions, Decision):
-                        raise TypeError(
-                            "schedule() returned one decision, which is not iterable as decisions: yield it"
-                        )
                     self._follow(decisions)
             except HpcsimError:
                 raise
@@ -92,6 +88,8 @@ class Passes:
     def _follow(self, decisions: Iterable[Decision]) -> None:
         """Apply each decision before the generator goes on; throw a refused one back into it."""
         apply = self._apply
+        if isinstance(decisions, Decision):
+            raise TypeError("schedule() returned one decision, which is not iterable as decisions: yield it")
         iterator = iter(decisions)
         left = len(self._life.queue) + PATIENCE
         for decision in iterator:

@@ -8,10 +8,9 @@ from typing import overload
 import numpy as np
 
 from hpcsim.job import Job
-from hpcsim.waiting import NO_JOB, WaitingJobs, pick
+from hpcsim.waiting import FEW_SLOTS, NO_JOB, Room, WaitingJobs, choose_among, choose_by_columns
 
 _MOST_LEFT = 1024  # slots of jobs that left from the front, before they are given up
-_FEW_SLOTS = 256  # up to this number a plain loop is faster than NumPy
 
 
 class JobQueue(WaitingJobs):
@@ -67,18 +66,14 @@ class JobQueue(WaitingJobs):
         slot = self._slot.get(row)
         return None if slot is None else self._jobs[slot]
 
-    def candidates(self, free: int, now_s: float, latest_end_s: float, extra: int) -> list[Job]:
-        """Return the jobs that a reservation lets start now; see `WaitingJobs`."""
-        first, last = self._first, len(self._jobs)
-        if last - first > _FEW_SLOTS:
-            self._learn()
-            jobs, nodes, limits_s = self._jobs[first:], self._nodes[first:last], self._limits_s[first:last]
-            return pick(jobs, nodes, limits_s, free, now_s, latest_end_s, extra)
-        return [
-            job
-            for job in self._jobs[first:]
-            if job is not None and job.nodes <= free and (job.nodes <= extra or now_s + job.limit_s <= latest_end_s)
-        ]
+    def choose(self, room: Room) -> tuple[list[Job], int]:
+        """Return the jobs that start now beside a reservation; see `WaitingJobs`."""
+        jobs, first = self._jobs, self._first
+        if len(jobs) - first <= FEW_SLOTS:
+            return choose_among(jobs[first:], room)
+        self._learn()
+        last = len(jobs)
+        return choose_by_columns(jobs, self._nodes[:last], self._limits_s[:last], first, room)
 
     def _learn(self) -> None:
         """Bring the columns up to date with the slots that were filled since the last time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,12 +39,10 @@ def tables(columns: RunColumns, workload: Workload) -> tuple[pd.DataFrame, pd.Da
     The jobs' nodes, limits and names come from the workload, and from `RunColumns.added` for jobs
     that were submitted during the run. Jobs that were never submitted are left out.
     """
-    import pyarrow as pa
-
     state = np.frombuffer(columns.state, dtype=np.uint8)
     rows = np.flatnonzero(state != NOT_SUBMITTED).astype(np.int32)
     asked = Asked(workload, columns, len(state))
-    node_ids = pa.array(columns.node_ids(), type=pa.large_string())
+    node_ids = _node_ids(columns)
     return (
         _jobs(columns, asked, state, rows, node_ids),
         _attempts(columns, asked, node_ids),
@@ -127,6 +126,16 @@ def _ordinals(rows: Column) -> Column:
     if not len(rows) or np.bincount(rows).max() == 1:
         return np.ones(len(rows), dtype=np.int32)
     return (pd.Series(rows).groupby(rows).cumcount() + 1).to_numpy(dtype=np.int32)
+
+
+def _node_ids(columns: RunColumns) -> Any:
+    """Return the nodes of each attempt as Arrow text, without a Python string for each at one time."""
+    import pyarrow as pa
+
+    texts, kind = columns.node_ids(), pa.large_string()
+    return pa.concat_arrays(
+        [pa.array([], kind), *(pa.array(some, kind) for some in iter(lambda: list(islice(texts, 65_536)), []))]
+    )
 
 
 def _of_last_attempt(node_ids: Any, last: Column) -> Any:

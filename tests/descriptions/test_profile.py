@@ -94,7 +94,7 @@ def test_steps_of_equal_height_are_joined_when_they_are_many() -> None:
     for second in range(0, 200, 4):
         profile.take(second, second + 2, 3)
         profile.take(second, second + 2, -3)
-    assert len(profile.times) == 101
+    assert len(profile.times) == 100
     profile.forget_before(1)
     assert (profile.times, profile.free) == ([0], [8])
 
