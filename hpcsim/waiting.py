@@ -83,15 +83,15 @@ def choose_by_columns(
     Columns narrow the slots down to jobs that could start if they were alone; a few of these are
     then tried one by one, and what is left is narrowed down again.
     """
-    slots = np.arange(first, len(nodes))
+    slots = (nodes[first:] <= room.free).nonzero()[0] + first
     chosen: list[Job] = []
     while len(slots) and room.free:
-        wanted, ends_s = nodes[slots], limits_s[slots] + room.now_s
-        slots = slots[(wanted <= room.free) & ((ends_s <= room.latest_end_s) | (wanted <= room.extra))]
+        slots = slots[(limits_s[slots] + room.now_s <= room.latest_end_s) | (nodes[slots] <= room.extra)]
         some, extra = choose_among([jobs[slot] for slot in slots[:_FEW].tolist()], room)
         chosen += some
         room = Room(room.free - sum(job.nodes for job in some), room.now_s, room.latest_end_s, extra)
         slots = slots[_FEW:]
+        slots = slots[nodes[slots] <= room.free]
     return chosen, room.extra
 
 

@@ -42,12 +42,9 @@ def tables(columns: RunColumns, workload: Workload) -> tuple[pd.DataFrame, pd.Da
     state = np.frombuffer(columns.state, dtype=np.uint8)
     rows = np.flatnonzero(state != NOT_SUBMITTED).astype(np.int32)
     asked = Asked(workload, columns, len(state))
+    timeline = _timeline(columns, asked, rows)  # first: what it needs meanwhile is more than what the others keep
     node_ids = _node_ids(columns)
-    return (
-        _jobs(columns, asked, state, rows, node_ids),
-        _attempts(columns, asked, node_ids),
-        _timeline(columns, asked, rows),
-    )
+    return _jobs(columns, asked, state, rows, node_ids), _attempts(columns, asked, node_ids), timeline
 
 
 def _jobs(columns: RunColumns, asked: Asked, state: Column, rows: Column, node_ids: Any) -> pd.DataFrame:
