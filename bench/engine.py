@@ -78,14 +78,13 @@ def schedules() -> None:
     reference = load_reference()
     print(f"{'policy':14}{'log':12}{'reference s':>12}{'hpcsim s':>10}{'ratio':>7}{'wanted':>8}")
     for policy, log, wanted in WANTED:
-        repeats = 3 if policy == "conservative" else REPEATS
         path, processors, limit = path_of(log)
         pairs = [
             (
                 cpu_s(lambda: theirs(reference, path, processors, limit, policy)),  # noqa: B023 - called at once
                 cpu_s(lambda: ours(path, processors, limit, policy)),  # noqa: B023 - likewise
             )
-            for _ in range(repeats)
+            for _ in range(REPEATS)
         ]
         reference_s, hpcsim_s = (statistics.median(column) for column in zip(*pairs, strict=True))
         ratio = statistics.median(a / b for a, b in pairs)

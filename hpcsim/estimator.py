@@ -38,5 +38,4 @@ class Estimator(Listener, ABC):
 
         By default one second more than it has run.
         """
-        started_s = next(entry.start_s for entry in system.running if entry.job.row == job.row)
-        return system.now_s - started_s + 1
+        return system.now_s - system.started_s(job) + 1

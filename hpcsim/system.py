@@ -58,6 +58,10 @@ class System(ABC):
     def running(self) -> Collection[RunningJob]:
         """Jobs that hold nodes now, in order of start."""
 
+    @abstractmethod
+    def started_s(self, job: Job) -> float:
+        """Return when a running job started. Raises KeyError for one that does not run."""
+
     @property
     @abstractmethod
     def free(self) -> int:

@@ -113,8 +113,21 @@ def _check_options(policy: Backfill) -> None:
     for name, allowed in choices.items():
         if getattr(policy, name) not in allowed:
             raise HpcsimError(f"{name} is {getattr(policy, name)!r}.", f"Give one of {', '.join(allowed)}.")
+    kinds: dict[str, tuple[type, bool]] = {
+        "order": (Order, False),
+        "backfill_order": (Order, True),
+        "estimates": (Estimator, False),
+    }
+    for name, (kind, is_optional) in kinds.items():
+        value = getattr(policy, name)
+        if not isinstance(value, kind) and not (is_optional and value is None):
+            raise HpcsimError(f"{name} is {value!r}.", f"Give an {kind.__name__}, such as the registered ones.")
     count = policy.reservations
-    if count != "all" and not (isinstance(count, int) and count >= 0):
+    if count != "all" and not _is_count(count):
         raise HpcsimError(f"reservations is {count!r}.", "Give a whole number from 0, or 'all'.")
-    if policy.depth is not None and policy.depth < 0:
-        raise HpcsimError(f"depth is {policy.depth}.", "Give a whole number from 0, or leave it out.")
+    if policy.depth is not None and not _is_count(policy.depth):
+        raise HpcsimError(f"depth is {policy.depth!r}.", "Give a whole number from 0, or leave it out.")
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -20,7 +20,7 @@ class InvariantChecker:
         self._nodes = nodes
         self._used = 0
         self._now_s = float("-inf")
-        self._waiting: dict[int, Job] = {}
+        self._waiting: dict[int, tuple[int, float]] = {}
         self._running: dict[int, tuple[Job, float, Sequence[Interval]]] = {}
         self._ended: set[int] = set()
         self._busy = bytearray(nodes)
@@ -33,12 +33,14 @@ class InvariantChecker:
         is_known = job.row in self._waiting or job.row in self._running or job.row in self._ended
         self._demand(not is_known, job, "was submitted twice")
         self._demand(job.submit_s <= now_s, job, f"arrived before its submit time {job.submit_s}")
-        self._waiting[job.row] = job
+        self._waiting[job.row] = (job.nodes, job.limit_s)
 
     def started(self, job: Job, now_s: float, intervals: Sequence[Interval]) -> None:
         """A job has been given its nodes."""
         self._advance(now_s)
-        self._demand(self._waiting.pop(job.row, None) is not None, job, "started without waiting")
+        asked = self._waiting.pop(job.row, None)
+        self._demand(asked is not None, job, "started without waiting")
+        self._demand(asked == (job.nodes, job.limit_s), job, f"was changed while it waited: it asked for {asked}")
         self._demand(now_s >= job.submit_s, job, f"started before its submit time {job.submit_s}")
         self._demand(count_nodes(intervals) == job.nodes, job, f"asked for {job.nodes} nodes and got another number")
         for low, high in intervals:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Iterable
+from numbers import Real
 from typing import Any
 
 from hpcsim.decision import Decision, Reject, Reserve, Start, WakeAt
@@ -60,7 +61,7 @@ class Decider:
             )
 
     def _named_nodes(self, job: Job, node_ids: Iterable[int]) -> list[Interval]:
-        ids = list(node_ids)
+        ids = list(node_ids) if isinstance(node_ids, Iterable) else [node_ids]
         whole = all(isinstance(node, int) or hasattr(node, "__index__") for node in ids)
         intervals = intervals_of(int(node) for node in ids) if whole else []
         free = self._life.ledger.free_nodes
@@ -75,14 +76,21 @@ class Decider:
         raise self._invalid(f"{fault} of job {job.job_id}", remedy, "node-ids", job, free_count)
 
     def _reserve(self, decision: Reserve) -> None:
-        job, start_s, _ = decision
+        job, start_s, node_ids = decision
         if type(job) is not Job or self._queue.get(job.row) is not job:
             job = self._waiting(job, "reserve")
-        if not start_s >= self._env._now:
+        if not _is_number(start_s) or not start_s >= self._env._now:
             raise self._invalid(
-                f"promised job {job.job_id} a start at t = {start_s} s, which is past",
-                "Reserve for now or later.",
+                f"promised job {job.job_id} a start at t = {start_s!r} s, which is past or no time",
+                "Reserve for now or later, in seconds.",
                 "time",
+                job,
+            )
+        if node_ids is not None:
+            raise self._invalid(
+                f"promised job {job.job_id} certain nodes, but the nodes of this machine are all alike",
+                "Leave node_ids out of Reserve.",
+                "node-ids",
                 job,
             )
         if start_s == math.inf:
@@ -91,9 +99,9 @@ class Decider:
             self._life.promised[job.row] = start_s
 
     def _wake_at(self, decision: WakeAt) -> None:
-        if not self._life.env._now < decision.time_s < math.inf:
+        if not _is_number(decision.time_s) or not self._env._now < decision.time_s < math.inf:
             raise self._invalid(
-                f"asked to be woken at t = {decision.time_s} s", "Wake later than now, at a finite time.", "time"
+                f"asked to be woken at t = {decision.time_s!r} s", "Wake later than now, at a finite time.", "time"
             )
         self._wake(decision.time_s)
 
@@ -128,3 +136,7 @@ class Decider:
             wanted=job.nodes if job else None,
             free=free,
         )
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int or type(value) is float or isinstance(value, Real)

@@ -9,7 +9,7 @@ from typing import Any
 from hpcsim.cluster import Cluster
 from hpcsim.engine.checker import InvariantChecker
 from hpcsim.engine.clock import COMPLETION
-from hpcsim.engine.columns import CODE, STATES, RunColumns
+from hpcsim.engine.columns import CODE, OPEN, STATES, RunColumns
 from hpcsim.engine.ledger import Allocation, CountingLedger
 from hpcsim.engine.observers import Observers
 from hpcsim.engine.queue import JobQueue, QueueKeeper
@@ -82,10 +82,10 @@ class JobLife:
         """Start a waiting job that fits; its end is set by its true run time and its limit."""
         row = job.row
         now_s = self.env._now
+        held = self.ledger.start(job, now_s, intervals)  # a placement may fail: nothing has changed yet
         self._keeper.remove(row)
         if self.promised:
             self.promised.pop(row, None)
-        held = self.ledger.start(job, now_s, intervals)
         self.columns.started(row, now_s, held.intervals)
         held.run_s, own_end = self.truth.reveal(row)
         held.end_state = _OWN_END[own_end]
@@ -121,10 +121,8 @@ class JobLife:
 
     def cut(self) -> None:
         """Close the books at the end of a run that was cut: what is open is UNFINISHED."""
-        for held in self.ledger.running.values():
-            self.columns.state[held.job.row] = CODE[JobState.UNFINISHED]
-        for job in self.queue:
-            self.columns.state[job.row] = CODE[JobState.UNFINISHED]
+        state = self.columns.state
+        state[:] = state.replace(bytes([OPEN]), bytes([CODE[JobState.UNFINISHED]]))
 
     def _end(self, held: Allocation) -> None:
         job = held.job

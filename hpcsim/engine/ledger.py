@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from hpcsim.cluster import Cluster
+from hpcsim.engine.blame import policy_failed
 from hpcsim.engine.clock import Happening
 from hpcsim.engine.free_nodes import FreeNodes
-from hpcsim.errors import HpcsimError, InvariantViolation, Unsupported
+from hpcsim.errors import InvariantViolation, PolicyFailed, Unsupported
 from hpcsim.job import Job
 from hpcsim.node_ids import Interval, count_nodes, format_intervals
 from hpcsim.placement import Placement
@@ -74,11 +75,17 @@ class CountingLedger:
         """Ask the placement for nodes, and check its answer."""
         placement, free = self._placement, self.free_nodes
         assert placement is not None
-        intervals = sorted(placement.place(job, free.intervals(), self.cluster))
+        name = type(placement).__name__
+        try:
+            intervals = sorted(
+                (int(low), int(high)) for low, high in placement.place(job, free.intervals(), self.cluster)
+            )
+        except Exception as error:
+            raise policy_failed(f"{name}.place", error) from error
         ascending = all(high < low for (_, high), (low, _) in pairwise(intervals))
         if count_nodes(intervals) != job.nodes or not ascending or not free.has(intervals):
-            raise HpcsimError(
-                f"{type(placement).__name__} placed job {job.job_id}, which needs {job.nodes} nodes, on "
+            raise PolicyFailed(
+                f"{name} placed job {job.job_id}, which needs {job.nodes} nodes, on "
                 f"{format_intervals(intervals) or 'none'}.",
                 "A placement must choose exactly so many of the free nodes.",
             )

@@ -37,7 +37,7 @@ class Observers:
                 hook(*news)
             except HpcsimError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 owner = type(getattr(hook, "__self__", hook)).__name__
                 raise policy_failed(f"{owner}.{hook.__name__}", error) from error
 

@@ -80,7 +80,7 @@ class Passes:
                     self._follow(decisions)
             except HpcsimError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise policy_failed(self.name, error, self._env._now) from error
         if self._is_watched:
             self.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import overload
 
 import numpy as np
@@ -56,7 +57,14 @@ class JobQueue(WaitingJobs):
     def __getitem__(self, index: int | slice) -> Job | list[Job]:
         if index == 0 and self._slot:
             return self._jobs[self._first]  # type: ignore[return-value]
-        return [job for job in self._jobs[self._first :] if job is not None][index]
+        if isinstance(index, slice):
+            start, stop, stride = index.indices(len(self._slot))
+            return list(islice(self, start, stop)) if stride == 1 else list(self)[index]
+        at = index + len(self._slot) if index < 0 else index
+        if not 0 <= at < len(self._slot):
+            raise IndexError(f"the queue holds {len(self._slot)} jobs, none at {index}")
+        has_no_holes = len(self._jobs) - self._first == len(self._slot)
+        return self._jobs[self._first + at] if has_no_holes else next(islice(self, at, None))  # type: ignore[return-value]
 
     def __repr__(self) -> str:
         return f"<queue of {len(self)} jobs: {[job.job_id for job in self[:5]]}{' ...' if len(self) > 5 else ''}>"

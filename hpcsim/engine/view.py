@@ -68,6 +68,9 @@ class EngineSystem(System):
     def running(self) -> Collection[RunningJob]:
         return self.__running
 
+    def started_s(self, job: Job) -> float:
+        return self.__ledger.running[job.row].start_s
+
     @property
     def free(self) -> int:
         return self.__free.count
