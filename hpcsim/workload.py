@@ -32,6 +32,9 @@ REQUIRED = ("job_id", "submit_s", "run_s", "limit_s", "nodes")
 HIDDEN = ("run_s", "end_state", "recorded_wait_s", "recorded_nodes", "cpu_s", "used_memory_bytes")
 """Columns that only the engine, metrics and validation may read: they were not known at submission."""
 
+UNKNOWABLE = frozenset({"user_id", "group_id", "app_id", "account", "qos", "name", "power_w"})
+"""Fields of a job in which -1 and NaN say "not known"; in all others they are values like any other."""
+
 END_STATES = (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED)
 """How a job that is not killed ends by itself; column ``end_state`` holds indices into this."""
 
@@ -123,10 +126,14 @@ class Workload:
         while filled[-1].name not in self.columns:
             filled.pop()
         values = (
-            _known(self.columns[field.name][rows]) if field.name in self.columns else repeat(field.default)
-            for field in filled
+            self._field(field.name, rows) if field.name in self.columns else repeat(field.default) for field in filled
         )
         return map(job_builder(), rows.tolist(), *values)
+
+    def _field(self, name: str, rows: NDArray[np.int64]) -> list[Any]:
+        """Return what one field of the jobs of *rows* holds."""
+        column = self.columns[name][rows]
+        return _known(column) if name in UNKNOWABLE else column.tolist()
 
     def select(self, rows: NDArray[Any], note: str) -> Self:
         """Return the workload of some rows (indices or a mask); *note* goes into the provenance."""
@@ -170,7 +177,7 @@ class Workload:
 
 
 def _known(column: Column) -> list[Any]:
-    """Return the values of one of a job's fields, None where -1 or NaN says "not known"."""
+    """Return the values of one of the fields of `UNKNOWABLE`, None where -1 or NaN says "not known"."""
     values: list[Any] = column.tolist()
     if column.dtype == object or not bool(np.any((column == -1) | (column != column))):  # noqa: PLR0124 - NaN alone differs
         return values

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hpcsim.cluster import Cluster
 from hpcsim.errors import WorkloadError
+from hpcsim.results.run import simulate
 from hpcsim.workload import Workload
 
 GOOD: dict[str, Any] = {"submit_s": [0, 5], "run_s": [10, 20], "limit_s": [30, 40], "nodes": [1, 2], "job_id": [7, 8]}
@@ -78,6 +80,13 @@ def test_jobs_hold_what_was_asked() -> None:
     assert (first.row, first.job_id, first.submit_s, first.nodes, first.limit_s) == (0, 7, 0, 1, 30)
     assert (first.user_id, second.user_id, second.partitions) == (3, None, ("a", "b"))
     assert not hasattr(first, "run_s")
+
+
+def test_minus_one_is_a_value_where_nothing_can_be_unknown() -> None:
+    """A submit time of -1 s and a job number -1 stay, and such a job is simulated."""
+    workload = Workload.of(submit_s=[-1, 0], run_s=[10, 10], nodes=[1, 1], job_id=[-1, 2])
+    assert [(job.job_id, job.submit_s) for job in workload.jobs()] == [(-1, -1), (2, 0)]
+    assert simulate(workload, Cluster.of_nodes(1), "easy").jobs["start_s"].tolist() == [-1, 9]
 
 
 def test_arrival_order_keeps_ties_in_the_logs_order() -> None:
