@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from hpcsim.errors import ClusterError, closest
 from hpcsim.job import Job
+from hpcsim.node_ids import MOST_NODES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,7 @@ class NodeGroup:
                 f"{self.memory_bytes} bytes of memory.",
                 "Give at least 1 node and 1 core, and nothing below 0.",
             )
+        _refuse_too_many(f"Node group '{self.name}'", self.nodes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,7 @@ class Cluster:
     def __post_init__(self) -> None:
         if not self.groups:
             raise ClusterError("The cluster has no node group.", "Add at least one, or use Cluster.of_nodes(N).")
+        _refuse_too_many("The cluster", self.nodes)
         names = [group.name for group in self.groups]
         _refuse_repeats("node group", names)
         _refuse_repeats("partition", [partition.name for partition in self.partitions])
@@ -202,6 +205,11 @@ def _node_serves(group: NodeGroup, job: Job) -> bool:
         and (job.memory_bytes_per_node <= group.memory_bytes or not group.memory_bytes)
         and job.features <= group.features
     )
+
+
+def _refuse_too_many(what: str, nodes: int) -> None:
+    if nodes > MOST_NODES:
+        raise ClusterError(f"{what} has {nodes} nodes.", f"Give at most {MOST_NODES} nodes.")
 
 
 def _refuse_repeats(what: str, names: list[str]) -> None:

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from hpcsim.errors import WorkloadError, closest
 from hpcsim.ingest import IngestLedger
 from hpcsim.job import Job, JobState, job_builder
+from hpcsim.node_ids import MOST_NODES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -212,6 +213,7 @@ def _check_values(columns: Mapping[str, Column]) -> None:
         ("run_s", lambda run: np.isfinite(run) & (run >= 0), "a run time that is negative or not a number"),
         ("limit_s", lambda limit: limit >= 0, "a limit that is negative or not a number"),
         ("nodes", lambda nodes: nodes >= 1, "a node count below 1"),
+        ("nodes", lambda nodes: nodes <= MOST_NODES, f"a node count above {MOST_NODES}"),
     )
     if columns["nodes"].dtype.kind not in "iu":
         raise WorkloadError("Node counts must be whole numbers.", "Round them first.", field="nodes")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hpcsim.cluster import Cluster, NodeGroup, NodePower, Partition
 from hpcsim.errors import ClusterError
 from hpcsim.job import Job
+from hpcsim.node_ids import MOST_NODES
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 amounts = st.floats(min_value=0, max_value=1e12) | st.just(math.inf)
@@ -151,6 +152,15 @@ def test_why_a_job_never_runs(job: Job, reason: str) -> None:
     found = cluster.never_runs(job)
     assert reason in found
     assert bool(found) == bool(reason)
+
+
+def test_more_nodes_than_tables_can_count() -> None:
+    """In one group, or in all together; one node less is served."""
+    assert Cluster.of_nodes(MOST_NODES).nodes == MOST_NODES
+    with pytest.raises(ClusterError, match=r"'nodes' has 2147483648 nodes\. Give at most 2147483647 nodes\."):
+        Cluster.of_nodes(MOST_NODES + 1)
+    with pytest.raises(ClusterError, match=r"The cluster has 2147483648 nodes\. Give at most"):
+        Cluster(groups=(NodeGroup(nodes=MOST_NODES), NodeGroup(name="one", nodes=1)))
 
 
 @pytest.mark.parametrize("nodes", [0, -3])

@@ -21,6 +21,7 @@ GOOD: dict[str, Any] = {"submit_s": [0, 5], "run_s": [10, 20], "limit_s": [30, 4
     [
         ({"nodes": [1, 0]}, ["Job 8", "node count below 1", "(0)"], "nodes"),
         ({"nodes": [1, -2]}, ["Job 8", "(-2)"], "nodes"),
+        ({"nodes": [1, 2**31]}, ["Job 8", "node count above 2147483647", "(2147483648)"], "nodes"),
         ({"nodes": [1.0, 2.5]}, ["whole numbers", "Round them"], "nodes"),
         ({"run_s": [-1, 1]}, ["Job 7", "run time that is negative", "(-1)"], "run_s"),
         ({"run_s": [1, math.nan]}, ["Job 8", "(nan)"], "run_s"),
