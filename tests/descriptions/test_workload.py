@@ -47,6 +47,35 @@ def test_columns_of_unlike_lengths() -> None:
         Workload.of(**{**GOOD, "nodes": [1]})
 
 
+@pytest.mark.parametrize("name", ["submit_s", "run_s", "limit_s", "nodes", "job_id", "user_id"])
+@pytest.mark.parametrize("values", [5, "word", np.ones((2, 2), dtype=int), None])
+def test_columns_that_are_no_columns(name: str, values: Any) -> None:
+    """A scalar, a word and a table are refused by the column's name; None is no column where one may lack."""
+    if values is None and name in ("limit_s", "job_id"):
+        return
+    with pytest.raises(WorkloadError, match=f"column '{name}' is no one-dimensional array"):
+        Workload.of(**{**GOOD, name: values})
+    with pytest.raises(WorkloadError, match=f"column '{name}' is no one-dimensional array"):
+        Workload({**{key: np.array(column) for key, column in GOOD.items()}, name: values})
+
+
+@pytest.mark.parametrize("name", ["submit_s", "run_s", "limit_s"])
+def test_times_that_are_no_numbers(name: str) -> None:
+    """Words are no times."""
+    with pytest.raises(WorkloadError, match=f"column '{name}' holds no numbers. Give seconds."):
+        Workload.of(**{**GOOD, name: ["soon", "late"]})
+    with pytest.raises(WorkloadError, match=f"column '{name}' holds no numbers. Give seconds."):
+        Workload({**{key: np.array(column) for key, column in GOOD.items()}, name: np.array(["soon", "late"])})
+
+
+@pytest.mark.parametrize("states", [[0, 9], [-1, 0], [0.5, 1]])
+def test_end_states_are_known_ones(states: list[float]) -> None:
+    """Each index, with its meaning, is told."""
+    with pytest.raises(WorkloadError, match=r"unknown end state\. Known: 0 \(COMPLETED\), 1 \(FAILED\), 2 \(CANC"):
+        Workload.of(**GOOD, end_state=states)
+    assert Workload.of(**GOOD, end_state=[2, 0]).end_state.tolist() == [2, 0]
+
+
 def test_a_missing_column() -> None:
     """The first one missing, and all that are needed."""
     columns = {name: np.array(values) for name, values in GOOD.items() if name != "run_s"}
