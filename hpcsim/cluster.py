@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
+from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from hpcsim.errors import ClusterError, closest
 from hpcsim.job import Job
+from hpcsim.node_ids import MOST_NODES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,10 @@ class NodePower:
     boot_s: float = 0.0
     shutdown_s: float = 0.0
     idle_timeout_s: float = math.inf
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            _check_amount("Node power", field.name, getattr(self, field.name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,16 +59,16 @@ class NodeGroup:
 
     def __post_init__(self) -> None:
         for name in ("nodes", "cores", "gpus", "memory_bytes"):
-            if not hasattr(getattr(self, name), "__index__"):
-                raise ClusterError(
-                    f"Node group '{self.name}' has {name} = {getattr(self, name)!r}.", "Give a whole number."
-                )
+            _check_whole(f"Node group '{self.name}'", name, getattr(self, name))
+        for size in self.allocation_sizes:
+            _check_whole(f"Node group '{self.name}'", "allocation_sizes", size, least=1)
         if self.nodes < 1 or self.cores < 1 or self.gpus < 0 or self.memory_bytes < 0:
             raise ClusterError(
                 f"Node group '{self.name}' has {self.nodes} nodes, {self.cores} cores, {self.gpus} GPUs, "
                 f"{self.memory_bytes} bytes of memory.",
                 "Give at least 1 node and 1 core, and nothing below 0.",
             )
+        _refuse_too_many(f"Node group '{self.name}'", self.nodes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +81,14 @@ class Partition:
     groups: tuple[str, ...]
     max_limit_s: float = math.inf
     max_nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        what = f"Partition '{self.name}'"
+        if not self.groups:
+            raise ClusterError(f"{what} has no node group.", "Name at least one in its `groups`.")
+        _check_amount(what, "max_limit_s", self.max_limit_s, may_be_zero=False)
+        if self.max_nodes is not None:
+            _check_whole(what, "max_nodes", self.max_nodes, least=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +114,8 @@ class Cluster:
     def __post_init__(self) -> None:
         if not self.groups:
             raise ClusterError("The cluster has no node group.", "Add at least one, or use Cluster.of_nodes(N).")
+        _refuse_too_many("The cluster", self.nodes)
+        _check_amount("The cluster", "power_cap_w", self.power_cap_w)
         names = [group.name for group in self.groups]
         _refuse_repeats("node group", names)
         _refuse_repeats("partition", [partition.name for partition in self.partitions])
@@ -177,11 +193,13 @@ class Cluster:
         import pydantic
 
         try:
-            return pydantic.TypeAdapter(cls).validate_python(tomllib.loads(text))
+            table = tomllib.loads(text)
+            _refuse_other_types(source, table)
+            return pydantic.TypeAdapter(cls).validate_python(table)
         except tomllib.TOMLDecodeError as error:
             raise ClusterError(f"{source} is not TOML: {error}.", "Mend that line.") from error
         except pydantic.ValidationError as error:
-            raise _validation_error(source, error.errors()[0]) from error
+            raise _validation_error(source, error.errors()) from error
 
     def save(self, path: str | Path) -> None:
         """Write the cluster to a TOML file that `load` reads back as an equal one."""
@@ -204,14 +222,48 @@ def _node_serves(group: NodeGroup, job: Job) -> bool:
     )
 
 
+def _refuse_too_many(what: str, nodes: int) -> None:
+    if nodes > MOST_NODES:
+        raise ClusterError(f"{what} has {nodes} nodes.", f"Give at most {MOST_NODES} nodes.")
+
+
+def _check_whole(what: str, name: str, value: Any, least: int | None = None) -> None:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ClusterError(f"{what} has {name} = {value!r}.", "Give a whole number.")
+    if least is not None and value < least:
+        raise ClusterError(f"{what} has {name} = {value!r}.", f"Give at least {least}.")
+
+
+def _check_amount(what: str, name: str, value: Any, *, may_be_zero: bool = True) -> None:
+    """Refuse what is no number, NaN, and what is below zero."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not value >= 0 or (value == 0 and not may_be_zero):
+        bound = "0 or more" if may_be_zero else "above 0"
+        raise ClusterError(f"{what} has {name} = {value!r}.", f"Give a number, {bound}; inf where there is none.")
+
+
 def _refuse_repeats(what: str, names: list[str]) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ClusterError(f"Two of the cluster's {what}s are called '{repeated[0]}'.", "Give each its own name.")
 
 
-def _validation_error(source: str, fault: Any) -> ClusterError:
-    """Turn pydantic's first complaint into one sentence that names the key."""
+def _refuse_other_types(source: str, value: Any, path: tuple[str, ...] = ()) -> None:
+    """Refuse booleans anywhere and texts for numbers, which pydantic would take for numbers."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            _refuse_other_types(source, below, (*path, key))
+    elif isinstance(value, list):
+        for place, below in enumerate(value):
+            _refuse_other_types(source, below, (*path, str(place)))
+    elif isinstance(value, bool) or (isinstance(value, str) and path[-1] in _NUMBERS):
+        kind = "a boolean" if isinstance(value, bool) else f"the text {value!r}"
+        raise ClusterError(f"{source}: '{'.'.join(path)}' is {kind}.", "Mend the value.")
+
+
+def _validation_error(source: str, faults: list[Any]) -> ClusterError:
+    """Turn pydantic's complaints into one sentence that names a key: an unknown one first, it explains the others."""
+    fault = min(faults, key=lambda fault: fault["type"] != "unexpected_keyword_argument")
     where = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "value_error":
         return ClusterError(f"{source}: {fault['ctx']['error']}")
@@ -219,3 +271,12 @@ def _validation_error(source: str, fault: Any) -> ClusterError:
         known = [field.name for kind in (Cluster, NodeGroup, Partition, NodePower) for field in fields(kind)]
         return ClusterError(f"{source}: unknown key '{where}'.{closest(str(fault['loc'][-1]), known)}", "Mend the key.")
     return ClusterError(f"{source}: '{where}': {fault['msg']}.", "Mend the value.")
+
+
+_NUMBERS = frozenset(
+    field.name
+    for kind in (Cluster, NodeGroup, Partition, NodePower)
+    for field in fields(kind)
+    if str(field.type).startswith(("int", "float"))
+)
+"""Keys of a cluster file that hold one number."""

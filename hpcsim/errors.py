@@ -80,6 +80,10 @@ class Unsupported(HpcsimError, ValueError):
     """A description or option that this version cannot serve; refused rather than answered wrongly."""
 
 
+class InvalidArgument(HpcsimError, TypeError, ValueError):
+    """An argument of a wrong type, or a value that it cannot have."""
+
+
 class ClusterError(HpcsimError, ValueError):
     """A cluster description that makes no sense."""
 

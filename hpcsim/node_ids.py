@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 
 Interval = tuple[int, int]
 
+MOST_NODES = 2**31 - 1
+"""No machine and no job has more nodes: tables hold node counts and ids in 32 bits."""
+
 
 def format_intervals(intervals: Iterable[Interval]) -> str:
     """Write intervals as ``"0-127,130"``."""

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from hpcsim.errors import WorkloadError, closest
 from hpcsim.ingest import IngestLedger
 from hpcsim.job import Job, JobState, job_builder
+from hpcsim.node_ids import MOST_NODES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +32,9 @@ REQUIRED = ("job_id", "submit_s", "run_s", "limit_s", "nodes")
 
 HIDDEN = ("run_s", "end_state", "recorded_wait_s", "recorded_nodes", "cpu_s", "used_memory_bytes")
 """Columns that only the engine, metrics and validation may read: they were not known at submission."""
+
+UNKNOWABLE = frozenset({"user_id", "group_id", "app_id", "account", "qos", "name", "power_w"})
+"""Fields of a job in which -1 and NaN say "not known"; in all others they are values like any other."""
 
 END_STATES = (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED)
 """How a job that is not killed ends by itself; column ``end_state`` holds indices into this."""
@@ -64,6 +68,8 @@ class Workload:
         missing = [name for name in REQUIRED if name not in self.columns]
         if missing:
             raise WorkloadError(f"The workload has no column '{missing[0]}'.", f"Give all of {', '.join(REQUIRED)}.")
+        for name, column in self.columns.items():
+            _check_shape(name, column)
         lengths = {name: len(column) for name, column in self.columns.items()}
         if len(set(lengths.values())) > 1:
             raise WorkloadError(f"The workload's columns differ in length: {lengths}.", "Give each job every column.")
@@ -81,17 +87,17 @@ class Workload:
         **columns: Any,
     ) -> Self:
         """Return a workload from sequences, one entry a job; without limits they are the run times."""
-        run = _times(run_s)
+        run = _times("run_s", run_s)
         count = len(run)
         return cls(
             {
-                "job_id": np.arange(1, count + 1) if job_id is None else np.asarray(job_id),
-                "submit_s": _times(submit_s),
+                "job_id": np.arange(1, count + 1) if job_id is None else _column("job_id", job_id),
+                "submit_s": _times("submit_s", submit_s),
                 "run_s": run,
-                "limit_s": run.copy() if limit_s is None else _times(limit_s),
-                "nodes": np.asarray(nodes) if count else np.zeros(0, dtype=np.int64),
+                "limit_s": run.copy() if limit_s is None else _times("limit_s", limit_s),
+                "nodes": _column("nodes", nodes) if count else np.zeros(0, dtype=np.int64),
             }
-            | {name: _column(values) for name, values in columns.items()},
+            | {name: _column(name, values) for name, values in columns.items()},
             limits_are_run_times=limit_s is None,
             ledger=IngestLedger(source="in memory", format="arrays", rows=count),
         )
@@ -123,10 +129,16 @@ class Workload:
         while filled[-1].name not in self.columns:
             filled.pop()
         values = (
-            _known(self.columns[field.name][rows]) if field.name in self.columns else repeat(field.default)
-            for field in filled
+            self.known(field.name, rows) if field.name in self.columns else repeat(field.default) for field in filled
         )
         return map(job_builder(), rows.tolist(), *values)
+
+    def known(self, name: str, rows: Any = slice(None)) -> list[Any]:
+        """Return what one field of the jobs of *rows* holds, None where it is not known; empty without the column."""
+        if name not in self.columns:
+            return []
+        column = self.columns[name][rows]
+        return _known(column) if name in UNKNOWABLE else column.tolist()
 
     def select(self, rows: NDArray[Any], note: str) -> Self:
         """Return the workload of some rows (indices or a mask); *note* goes into the provenance."""
@@ -170,27 +182,46 @@ class Workload:
 
 
 def _known(column: Column) -> list[Any]:
-    """Return the values of one of a job's fields, None where -1 or NaN says "not known"."""
+    """Return the values of one of the fields of `UNKNOWABLE`, None where -1 or NaN says "not known"."""
     values: list[Any] = column.tolist()
     if column.dtype == object or not bool(np.any((column == -1) | (column != column))):  # noqa: PLR0124 - NaN alone differs
         return values
     return [None if value == -1 or value != value else value for value in values]  # noqa: PLR0124 - likewise
 
 
-def _times(values: ArrayLike) -> Column:
+def _times(name: str, values: ArrayLike) -> Column:
     """Return times as int64 where all are integral, else float64, so that integral times stay exact."""
-    column = np.asarray(values)
+    column = _column(name, values)
     if column.dtype.kind in "iu":
         return column.astype(np.int64, copy=False)
+    if len(column) and column.dtype.kind != "f":
+        raise WorkloadError(f"The workload's column '{name}' holds no numbers.", "Give seconds.", field=name)
     column = column.astype(np.float64, copy=False)
     exact = len(column) > 0 and bool(np.all(np.isfinite(column) & (np.abs(column) < 2**53)))
     return column.astype(np.int64) if exact and bool(np.all(column == np.floor(column))) else column
 
 
-def _column(values: Any) -> Column:
-    """Return an array; ragged entries such as tuples become objects."""
-    if isinstance(values, np.ndarray):
-        return values
+def _check_shape(name: str, column: Any) -> None:
+    """Refuse what is no array with one entry a job."""
+    if not isinstance(column, np.ndarray) or column.ndim != 1:
+        raise WorkloadError(
+            f"The workload's column '{name}' is no one-dimensional array.", "Give one entry a job.", field=name
+        )
+
+
+def _column(name: str, values: Any) -> Column:
+    """Return an array of one dimension; ragged entries such as tuples become objects."""
+    if hasattr(values, "__array__"):
+        column = np.asarray(values)
+    elif isinstance(values, Iterable) and not isinstance(values, str | bytes):
+        column = _array(list(values))
+    else:
+        column = values
+    _check_shape(name, column)
+    return column
+
+
+def _array(values: list[Any]) -> Column:
     if any(isinstance(value, tuple | list | set | frozenset) for value in values):
         column = np.empty(len(values), dtype=object)
         column[:] = values
@@ -205,7 +236,14 @@ def _check_values(columns: Mapping[str, Column]) -> None:
         ("run_s", lambda run: np.isfinite(run) & (run >= 0), "a run time that is negative or not a number"),
         ("limit_s", lambda limit: limit >= 0, "a limit that is negative or not a number"),
         ("nodes", lambda nodes: nodes >= 1, "a node count below 1"),
+        ("nodes", lambda nodes: nodes <= MOST_NODES, f"a node count above {MOST_NODES}"),
     )
+    for name in ("submit_s", "run_s", "limit_s"):
+        if columns[name].dtype.kind not in "iuf":
+            raise WorkloadError(f"The workload's column '{name}' holds no numbers.", "Give seconds.", field=name)
+    if "end_state" in columns and not set(np.unique(columns["end_state"]).tolist()) <= set(range(len(END_STATES))):
+        states = ", ".join(f"{index} ({state})" for index, state in enumerate(END_STATES))
+        raise WorkloadError("The workload has an unknown end state.", f"Known: {states}.", field="end_state")
     if columns["nodes"].dtype.kind not in "iu":
         raise WorkloadError("Node counts must be whole numbers.", "Round them first.", field="nodes")
     for name, holds, fault in rules:

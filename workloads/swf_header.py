@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from hpcsim.node_ids import MOST_NODES
 from hpcsim.workloads.swf_fields import LARGEST
 
 Header = dict[str, list[str]]
@@ -65,7 +66,13 @@ def first_integer(header: Mapping[str, Iterable[str]], key: str) -> int | None:
 
 def machine_size(header: Mapping[str, Iterable[str]]) -> int | None:
     """Return the machine's processors by the header: MaxProcs, else MaxNodes, else None."""
-    return first_integer(header, "MaxProcs") or first_integer(header, "MaxNodes")
+    return count_of(header, "MaxProcs") or count_of(header, "MaxNodes")
+
+
+def count_of(header: Mapping[str, Iterable[str]], key: str) -> int | None:
+    """Return `first_integer`, or None also where no machine can be so large."""
+    count = first_integer(header, key)
+    return None if count is None or count > MOST_NODES else count
 
 
 def _decode(text: bytes) -> str:

@@ -16,6 +16,7 @@ import simpy
 from hpcsim.advisor import Advisor
 from hpcsim.cluster import Cluster
 from hpcsim.decision import Decision
+from hpcsim.engine import arguments
 from hpcsim.engine.checker import InvariantChecker
 from hpcsim.engine.clock import paused_collector, pending_events, step
 from hpcsim.engine.columns import RunColumns
@@ -53,6 +54,7 @@ class Simulation:
         advisor: node-count advice at submission.
 
     Raises:
+        InvalidArgument: an argument is of a wrong type.
         Unsupported: the cluster, the workload or an option needs what this version has not.
     """
 
@@ -71,9 +73,11 @@ class Simulation:
         feedback: bool = False,
         advisor: Advisor | None = None,
     ) -> None:
+        arguments.check_description(workload, cluster)
+        arguments.check_plug_ins(policy, recorders, placement, advisor)
+        arguments.check_seed(seed)
+        arguments.check_grace(grace_s)
         _refuse_unsupported(workload, feedback, advisor)
-        if not 0 <= grace_s < math.inf:
-            raise WorkloadError(f"The grace period is {grace_s} s.", "Give seconds, 0 or more.")
         self.workload = workload
         self.cluster = cluster
         self.policy = policy
@@ -128,8 +132,7 @@ class Simulation:
         """
         if self.policy is None:
             raise Unsupported("This simulation has no policy to run.", "Give one, or use run_to_decision().")
-        if until is not None and not until > self.env.now:
-            raise Unsupported(f"The clock is at {self.env.now} s, not before {until} s.", "Give a later `until`.")
+        arguments.check_until(until, self.env.now)
         with paused_collector():
             if until is None:
                 self._drive(math.inf)
@@ -175,6 +178,8 @@ class Simulation:
 
         Returns the job as queued: its row is the next free one, its submit time is now.
         """
+        arguments.check_job(job)
+        arguments.check_run_time(run_s)
         queued = replace(job, row=len(self.columns.state), submit_s=self.env.now)
         is_whole = isinstance(queued.nodes, int) and queued.nodes >= 1
         if not is_whole or not queued.limit_s >= 0 or not 0 <= run_s < math.inf or end_state not in END_STATES:
@@ -190,6 +195,7 @@ class Simulation:
 
     def cancel(self, job: Job, reason: str = "cancelled by its user") -> None:
         """Cancel a waiting or running job now."""
+        arguments.check_job(job)
         if self.queue.get(job.row) is None and job.row not in self._life.ledger.running:
             raise WorkloadError(f"Job {job.job_id} neither waits nor runs.", "Cancel only what has not ended.")
         self._life.cancel(job.row, reason)
@@ -248,11 +254,14 @@ class Simulation:
 
 
 def _refuse_unsupported(workload: Workload, feedback: bool, advisor: Advisor | None) -> None:
-    shared = workload.columns.get("exclusive")
+    columns = workload.columns
+    shared = columns.get("exclusive")
     faults = {
-        "Dependencies and think times (feedback)": feedback or "after" in workload.columns,
+        "Dependencies and think times (feedback)": feedback or "after" in columns,
         "Jobs that share nodes": shared is not None and not bool(np.all(shared)),
         "Node-count advice": advisor is not None,
+        "Declared power of jobs (power_w)": any(power_w is not None for power_w in workload.known("power_w")),
+        "Moldable jobs (allowed_nodes)": any(len(counts) for counts in workload.known("allowed_nodes")),
     }
     for what, is_asked in faults.items():
         if is_asked:

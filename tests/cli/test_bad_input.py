@@ -167,3 +167,8 @@ def test_closed_pipe_is_quiet(trace: Path) -> None:
     command = f'"{sys.executable}" -m hpcsim.cli workload info "{trace}" | true'
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
     assert done.stderr == ""
+
+
+def test_more_nodes_than_tables_can_count(cli: Cli, trace: Path) -> None:
+    done = cli("run", trace, "--nodes", "99999999999999999999")
+    assert_one_sentence(done, "99999999999999999999 nodes", "Give at most 2147483647 nodes")

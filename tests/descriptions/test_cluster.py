@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hpcsim.cluster import Cluster, NodeGroup, NodePower, Partition
 from hpcsim.errors import ClusterError
 from hpcsim.job import Job
+from hpcsim.node_ids import MOST_NODES
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 amounts = st.floats(min_value=0, max_value=1e12) | st.just(math.inf)
@@ -44,7 +45,7 @@ def clusters(draw: Any) -> Cluster:
         Partition,
         name=names,
         groups=st.lists(of_group, min_size=1, max_size=3, unique=True).map(tuple),
-        max_limit_s=amounts,
+        max_limit_s=amounts.filter(bool),
         max_nodes=st.none() | st.integers(1, 99),
     )
     partitions = st.lists(partition, max_size=3, unique_by=lambda p: p.name).map(tuple)
@@ -78,6 +79,7 @@ def test_of_processors_counts_processors() -> None:
 
 
 GROUP = "[[groups]]\nnodes = 4\n"
+PARTITION = "[[partitions]]\nname = 'p'\ngroups = ['nodes']\n"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,18 @@ GROUP = "[[groups]]\nnodes = 4\n"
             GROUP + "[[partitions]]\nname = 'p'\ngroups = ['node']\n",
             ["'node'", "Did you mean 'nodes'?", "Known groups"],
         ),
-        (GROUP + "[[partitions]]\nname = 'p'\ngroups = []\n" * 2, ["partition", "called 'p'"]),
+        (GROUP + PARTITION * 2, ["partition", "called 'p'"]),
+        ("[[groups]]\nnods = 4\n", ["unknown key 'groups.0.nods'", "Did you mean 'nodes'?"]),
+        ("[[groups]]\nnodes = true\n", ["'groups.0.nodes' is a boolean", "Mend the value"]),
+        ("[[groups]]\nnodes = '4'\n", ["'groups.0.nodes' is the text '4'", "Mend the value"]),
+        ("[[groups]]\nnodes = 4\nallocation_sizes = [true]\n", ["'groups.0.allocation_sizes.0' is a boolean"]),
+        (GROUP + "[[partitions]]\nname = 'p'\ngroups = []\n", ["Partition 'p' has no node group", "at least one"]),
+        (GROUP + PARTITION + "max_nodes = -3\n", ["Partition 'p' has max_nodes = -3", "at least 1"]),
+        (GROUP + PARTITION + "max_limit_s = nan\n", ["Partition 'p' has max_limit_s = nan", "above 0"]),
+        (GROUP + PARTITION + "max_limit_s = 0\n", ["Partition 'p' has max_limit_s = 0", "above 0"]),
+        ("power_cap_w = nan\n" + GROUP, ["The cluster has power_cap_w = nan", "0 or more"]),
+        ("power_cap_w = -5\n" + GROUP, ["The cluster has power_cap_w = -5", "0 or more"]),
+        (GROUP + "power = {busy_w = -1}\n", ["Node power has busy_w = -1", "0 or more"]),
         ("nodes = = 3", ["not TOML", "line 1", "Mend that line"]),
         ("", ["'groups'", "Field required"]),
     ],
@@ -153,8 +166,24 @@ def test_why_a_job_never_runs(job: Job, reason: str) -> None:
     assert bool(found) == bool(reason)
 
 
+def test_more_nodes_than_tables_can_count() -> None:
+    """In one group, or in all together; one node less is served."""
+    assert Cluster.of_nodes(MOST_NODES).nodes == MOST_NODES
+    with pytest.raises(ClusterError, match=r"'nodes' has 2147483648 nodes\. Give at most 2147483647 nodes\."):
+        Cluster.of_nodes(MOST_NODES + 1)
+    with pytest.raises(ClusterError, match=r"The cluster has 2147483648 nodes\. Give at most"):
+        Cluster(groups=(NodeGroup(nodes=MOST_NODES), NodeGroup(name="one", nodes=1)))
+
+
 @pytest.mark.parametrize("nodes", [0, -3])
 def test_a_cluster_without_nodes(nodes: int) -> None:
     """Refused where it is made."""
     with pytest.raises(ClusterError, match="at least 1 node"):
+        Cluster.of_nodes(nodes)
+
+
+@pytest.mark.parametrize("nodes", [True, "4", 2.0, None])
+def test_node_counts_are_whole_numbers(nodes: Any) -> None:
+    """Where a cluster is made in Python, too."""
+    with pytest.raises(ClusterError, match=r"has nodes = .*\. Give a whole number\."):
         Cluster.of_nodes(nodes)

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hpcsim.cluster import Cluster
 from hpcsim.errors import WorkloadError
+from hpcsim.results.run import simulate
 from hpcsim.workload import Workload
 
 GOOD: dict[str, Any] = {"submit_s": [0, 5], "run_s": [10, 20], "limit_s": [30, 40], "nodes": [1, 2], "job_id": [7, 8]}
@@ -19,6 +21,7 @@ GOOD: dict[str, Any] = {"submit_s": [0, 5], "run_s": [10, 20], "limit_s": [30, 4
     [
         ({"nodes": [1, 0]}, ["Job 8", "node count below 1", "(0)"], "nodes"),
         ({"nodes": [1, -2]}, ["Job 8", "(-2)"], "nodes"),
+        ({"nodes": [1, 2**31]}, ["Job 8", "node count above 2147483647", "(2147483648)"], "nodes"),
         ({"nodes": [1.0, 2.5]}, ["whole numbers", "Round them"], "nodes"),
         ({"run_s": [-1, 1]}, ["Job 7", "run time that is negative", "(-1)"], "run_s"),
         ({"run_s": [1, math.nan]}, ["Job 8", "(nan)"], "run_s"),
@@ -42,6 +45,35 @@ def test_columns_of_unlike_lengths() -> None:
     """All lengths are told."""
     with pytest.raises(WorkloadError, match=r"differ in length: .*'nodes': 1.*Give each job every column"):
         Workload.of(**{**GOOD, "nodes": [1]})
+
+
+@pytest.mark.parametrize("name", ["submit_s", "run_s", "limit_s", "nodes", "job_id", "user_id"])
+@pytest.mark.parametrize("values", [5, "word", np.ones((2, 2), dtype=int), None])
+def test_columns_that_are_no_columns(name: str, values: Any) -> None:
+    """A scalar, a word and a table are refused by the column's name; None is no column where one may lack."""
+    if values is None and name in ("limit_s", "job_id"):
+        return
+    with pytest.raises(WorkloadError, match=f"column '{name}' is no one-dimensional array"):
+        Workload.of(**{**GOOD, name: values})
+    with pytest.raises(WorkloadError, match=f"column '{name}' is no one-dimensional array"):
+        Workload({**{key: np.array(column) for key, column in GOOD.items()}, name: values})
+
+
+@pytest.mark.parametrize("name", ["submit_s", "run_s", "limit_s"])
+def test_times_that_are_no_numbers(name: str) -> None:
+    """Words are no times."""
+    with pytest.raises(WorkloadError, match=f"column '{name}' holds no numbers. Give seconds."):
+        Workload.of(**{**GOOD, name: ["soon", "late"]})
+    with pytest.raises(WorkloadError, match=f"column '{name}' holds no numbers. Give seconds."):
+        Workload({**{key: np.array(column) for key, column in GOOD.items()}, name: np.array(["soon", "late"])})
+
+
+@pytest.mark.parametrize("states", [[0, 9], [-1, 0], [0.5, 1]])
+def test_end_states_are_known_ones(states: list[float]) -> None:
+    """Each index, with its meaning, is told."""
+    with pytest.raises(WorkloadError, match=r"unknown end state\. Known: 0 \(COMPLETED\), 1 \(FAILED\), 2 \(CANC"):
+        Workload.of(**GOOD, end_state=states)
+    assert Workload.of(**GOOD, end_state=[2, 0]).end_state.tolist() == [2, 0]
 
 
 def test_a_missing_column() -> None:
@@ -78,6 +110,13 @@ def test_jobs_hold_what_was_asked() -> None:
     assert (first.row, first.job_id, first.submit_s, first.nodes, first.limit_s) == (0, 7, 0, 1, 30)
     assert (first.user_id, second.user_id, second.partitions) == (3, None, ("a", "b"))
     assert not hasattr(first, "run_s")
+
+
+def test_minus_one_is_a_value_where_nothing_can_be_unknown() -> None:
+    """A submit time of -1 s and a job number -1 stay, and such a job is simulated."""
+    workload = Workload.of(submit_s=[-1, 0], run_s=[10, 10], nodes=[1, 1], job_id=[-1, 2])
+    assert [(job.job_id, job.submit_s) for job in workload.jobs()] == [(-1, -1), (2, 0)]
+    assert simulate(workload, Cluster.of_nodes(1), "easy").jobs["start_s"].tolist() == [-1, 9]
 
 
 def test_arrival_order_keeps_ties_in_the_logs_order() -> None:

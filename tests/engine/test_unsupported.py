@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -47,6 +48,8 @@ class Any1(Advisor):
     [
         ({"exclusive": [True, False]}, {}, "Jobs that share nodes"),
         ({"after": [(), (1,)]}, {}, "Dependencies and think times"),
+        ({"power_w": [math.nan, 300.0]}, {}, r"Declared power of jobs \(power_w\)"),
+        ({"allowed_nodes": [(), (1, 2)]}, {}, r"Moldable jobs \(allowed_nodes\)"),
         ({}, {"feedback": True}, "Dependencies and think times"),
         ({}, {"advisor": True}, "Node-count advice"),
     ],
@@ -58,6 +61,19 @@ def test_workloads_and_options(columns: dict[str, Any], options: dict[str, Any],
         options = {"advisor": Any1()}
     with pytest.raises(Unsupported, match=f"{what}.* cannot be simulated yet. Leave them out."):
         simulation(workload, 4, "fcfs", **options)
+
+
+def test_columns_that_ask_for_nothing_are_served() -> None:
+    """Power that is not known, and jobs that are rigid."""
+    workload = Workload.of(
+        submit_s=[0, 1],
+        run_s=[1, 1],
+        nodes=[1, 1],
+        power_w=[math.nan, -1],
+        allowed_nodes=[(), ()],
+        gpus_per_node=[0, 0],
+    )
+    assert starts(workload, 4, "fcfs") == {1: 0, 2: 1}
 
 
 def test_one_partition_is_served_with_its_limits() -> None:

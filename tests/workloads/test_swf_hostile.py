@@ -55,12 +55,22 @@ def test_usual_row(read_text):
         ("; MaxProcs: -1\n; MaxNodes: 16\n", 16),
         ("; MaxProcs: 8\n; MaxProcs: 16\n", 8),
         (f"; MaxProcs: {10**30}\n; MaxNodes: 16\n", 16),
+        (f"; MaxProcs: {2**31}\n; MaxNodes: 16\n", 16),
+        (f"; MaxProcs: {10**12}\n; MaxNodes: {2**31}\n", 4),
+        (f"; MaxProcs: {2**31 - 1}\n", 2**31 - 1),
         ("; MaxRuntime: N/A\n", 4),
         ("", 4),
     ],
 )
 def test_machine_of_header(read_text, header, machine):
     assert read_text(header + row()).machine_nodes == machine
+
+
+def test_more_processors_than_any_machine_has(read_text):
+    """The row is refused; the largest count that tables can hold is kept."""
+    w = read_text(f"{row(requested=2**31)}\n{row(requested=2**31 - 1)}\n{row(requested=10**12)}\n")
+    assert values(w, "nodes") == [[2**31 - 1]]
+    assert (rules(w)["too-many-processors"], w.ledger.refused) == (2, 2)
 
 
 def test_machine_given_by_the_caller_wins(read_text):

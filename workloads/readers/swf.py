@@ -26,11 +26,13 @@ from hpcsim.workloads.readers.swf_rules import JobColumns, assess, job_columns, 
 from hpcsim.workloads.readers.swf_table import Column, SwfTable, narrow, read_table
 from hpcsim.workloads.sanity import remarks
 from hpcsim.workloads.swf_fields import BYTES_PER_KB, CANCELLED, FAILED, MISSING
-from hpcsim.workloads.swf_header import first_integer, machine_size
+from hpcsim.workloads.swf_header import count_of, machine_size
 
-_FROM_MAX_NODES = Rule("machine-from-max-nodes", "noted", "MaxProcs", "not in the header: MaxNodes stands in for it")
+_FROM_MAX_NODES = Rule(
+    "machine-from-max-nodes", "noted", "MaxProcs", "none usable in the header: MaxNodes stands in for it"
+)
 _FROM_WIDEST = Rule(
-    "machine-from-widest-job", "noted", "MaxProcs", "not in the header: the widest job stands in for it"
+    "machine-from-widest-job", "noted", "MaxProcs", "none usable in the header: the widest job stands in for it"
 )
 
 _OPTIONAL = {
@@ -138,7 +140,7 @@ def _machine(table: SwfTable, jobs: JobColumns, assessment: Assessment) -> int |
         size = int(nodes.max()) if len(nodes) else None
         if size is not None:
             assessment.note(_FROM_WIDEST, "not given", str(size))
-    elif first_integer(table.header, "MaxProcs") is None:
+    elif count_of(table.header, "MaxProcs") is None:
         assessment.note(_FROM_MAX_NODES, "not given", str(size))
     return size
 

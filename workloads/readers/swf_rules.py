@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.node_ids import MOST_NODES
 from hpcsim.workloads.readers.assessment import Assessment
 from hpcsim.workloads.readers.findings import Rule
 from hpcsim.workloads.readers.swf_table import SwfTable, narrow
@@ -28,6 +29,7 @@ NEGATIVE_SUBMIT = Rule("negative-submit", "refused", _SUBMIT, "there is no telli
 CANCELLED_BEFORE_START = Rule("cancelled-before-start", "refused", _RUN, "status 5 and no run time: it never ran")
 NEVER_RAN = Rule("never-ran", "refused", _RUN, "a negative run time: it never ran")
 NO_PROCESSORS = Rule("no-processors", "refused", _REQUESTED, "neither requested nor allocated processors")
+TOO_MANY = Rule("too-many-processors", "refused", _REQUESTED, f"more than {MOST_NODES}: no machine has as many")
 NO_LIMIT = Rule("limit-from-run-time", "changed", _LIMIT, "no requested time: the run time stands in for it")
 PROCESSORS_ROUNDED = Rule("processors-rounded-up", "changed", _REQUESTED, "a job takes whole processors")
 FROM_ALLOCATED = Rule("processors-from-allocated", "noted", _REQUESTED, "none requested: the allocated ones count")
@@ -87,6 +89,7 @@ def _refuse(columns: dict[str, Column], jobs: JobColumns, assessment: Assessment
     assessment.apply(CANCELLED_BEFORE_START, never_ran & (columns["status"] == CANCELLED), run, "no job")
     assessment.apply(NEVER_RAN, never_ran, run, "no job")
     assessment.apply(NO_PROCESSORS, jobs.nodes <= 0, jobs.nodes, "no job")
+    assessment.apply(TOO_MANY, jobs.nodes > MOST_NODES, jobs.nodes, "no job")
 
 
 def _mend(columns: dict[str, Column], jobs: JobColumns, assessment: Assessment) -> None:

@@ -1,0 +1,117 @@
+"""What callers may pass to a simulation: the wrong thing is one sentence at the call, not an error far inside."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any
+
+from hpcsim.advisor import Advisor
+from hpcsim.cluster import Cluster
+from hpcsim.errors import InvalidArgument, Unsupported, WorkloadError
+from hpcsim.job import Job
+from hpcsim.placement import Placement
+from hpcsim.policy import Policy
+from hpcsim.recorder import Recorder
+from hpcsim.workload import Workload
+
+
+def check_description(workload: Any, cluster: Any) -> None:
+    """Refuse what is no `Workload` on a `Cluster`.
+
+    Raises:
+        InvalidArgument: either is of another type.
+    """
+    _check_kind("workload", workload, Workload, "Give a Workload; hpcsim.read(path) makes one of a log.")
+    _check_kind("cluster", cluster, Cluster, "Give a Cluster, as Cluster.of_nodes(128).")
+
+
+def check_plug_ins(policy: Any, recorders: Any, placement: Any, advisor: Any) -> None:
+    """Refuse what is no instance of its plug-in's base; None is no plug-in, but for recorders.
+
+    Raises:
+        InvalidArgument: one is of another type, or a class.
+    """
+    if policy is not None:
+        _check_kind("policy", policy, Policy, "Give an instance of a Policy; simulate() also takes a name.")
+    if isinstance(recorders, str) or not isinstance(recorders, Iterable):
+        raise InvalidArgument(f"The recorders are {_shown(recorders)}.", "Give a list of Recorders.")
+    for recorder in recorders:
+        _check_kind("recorder", recorder, Recorder, "Give instances of Recorder.")
+    if placement is not None:
+        _check_kind("placement", placement, Placement, "Give an instance of a Placement.")
+    if advisor is not None:
+        _check_kind("advisor", advisor, Advisor, "Give an instance of an Advisor.")
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse what is no whole number of 0 or more.
+
+    Raises:
+        InvalidArgument: it is none.
+    """
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or operator.index(seed) < 0:
+        raise InvalidArgument(f"The seed is {_shown(seed)}.", "Give a whole number, 0 or more.")
+
+
+def check_grace(grace_s: Any) -> None:
+    """Refuse what is no finite number of seconds of 0 or more.
+
+    Raises:
+        WorkloadError: it is none.
+    """
+    if not _is_number(grace_s) or not 0 <= grace_s < math.inf:
+        raise WorkloadError(f"The grace period is {_shown(grace_s)} s.", "Give seconds, 0 or more.")
+
+
+def check_until(until: Any, now_s: float) -> None:
+    """Refuse what is no time after *now_s*; None is the end of the run.
+
+    Raises:
+        InvalidArgument: it is no number.
+        Unsupported: it lies not after *now_s*.
+    """
+    if until is None:
+        return
+    if not _is_number(until):
+        raise InvalidArgument(f"The time `until` is {_shown(until)}.", "Give seconds of the log's clock.")
+    if not until > now_s:
+        raise Unsupported(f"The clock is at {now_s} s, not before {until} s.", "Give a later `until`.")
+
+
+def check_job(job: Any) -> None:
+    """Refuse what is no `Job`.
+
+    Raises:
+        InvalidArgument: it is none.
+    """
+    _check_kind("job", job, Job, "Give a Job.")
+
+
+def check_run_time(run_s: Any) -> None:
+    """Refuse what is no number; its value is the caller's to check.
+
+    Raises:
+        InvalidArgument: it is none.
+    """
+    if not _is_number(run_s):
+        raise InvalidArgument(f"The run time is {_shown(run_s)}.", "Give seconds, 0 or more.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _check_kind(what: str, value: Any, kind: type, remedy: str) -> None:
+    if isinstance(value, type):
+        raise InvalidArgument(f"The {what} is the class {value.__name__}.", f"Call it: {value.__name__}(...).")
+    if not isinstance(value, kind):
+        raise InvalidArgument(f"The {what} is {_shown(value)}.", remedy)
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a reader of an error knows it: in one short line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
