@@ -13,6 +13,7 @@ from hpcsim.commands.out_folder import check_file
 from hpcsim.commands.output import say
 from hpcsim.commands.progress import busy
 from hpcsim.errors import ClusterError, WorkloadError
+from hpcsim.results.quantities import count
 from hpcsim.workload import Workload
 
 FORMAT = "swf"
@@ -81,7 +82,7 @@ def choose_machine(
             "This log counts nodes, not processors.", f"Give --nodes N instead of --processors {processors}."
         )
     if nodes is not None and workload.counted == "processors":
-        say(f"This log counts processors: --nodes {nodes} means {nodes} processors.")
+        say(f"This log counts processors: --nodes {nodes} means {count(nodes, 'processor')}.")
     size = nodes or processors or _by_the_log(workload)
     return Cluster.of_processors(size) if workload.counted == "processors" else Cluster.of_nodes(size)
 
@@ -89,7 +90,7 @@ def choose_machine(
 def describe(trace: str, cluster: Cluster) -> str:
     """Return the trace's and the machine's part of a table's title."""
     name = "" if cluster.name == "cluster" else f"{cluster.name}, "
-    return f"{Path(trace).name} on {name}{cluster.nodes:,} {cluster.counted}"
+    return f"{Path(trace).name} on {name}{count(cluster.nodes, cluster.counted.removesuffix('s'))}"
 
 
 def _by_the_log(workload: Workload) -> int:
@@ -102,7 +103,7 @@ def _by_the_log(workload: Workload) -> int:
             f"The log does not say how large its machine is{guess}.",
             f"Give --{workload.counted} N or --cluster FILE.",
         )
-    say(f"Machine: {size:,} {workload.counted}, as the log's header says.")
+    say(f"Machine: {count(size, workload.counted.removesuffix('s'))}, as the log's header says.")
     return size
 
 

@@ -190,7 +190,8 @@ def test_reader_that_leaves_after_the_first_line_is_no_error() -> None:
 
 
 @pytest.mark.parametrize("option", ["--out", "--report", "--cluster", "--quarantine"])
-def test_empty_path_is_refused(cli: Cli, trace: Path, option: str) -> None:
+def test_empty_path_is_refused(cli: Cli, trace: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(trace.parent)
     done = cli("compare", trace, "--policy", "easy", option, "")
     assert done.exit_code == 2
     assert "path is empty" in " ".join(done.stderr.split())

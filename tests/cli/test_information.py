@@ -76,3 +76,9 @@ def test_quarantine_writes_the_refused_rows(cli: Cli, write_log: Files, command:
     assert cli(*command, path, "--quarantine", kept).exit_code == 0
     rows = [line for line in kept.read_text().splitlines() if not line.startswith(";")]
     assert [row.split()[0] for row in rows] == ["2"]
+
+
+def test_list_of_an_empty_group_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "names", lambda group: [])
+    assert cli("list", "advisors").stdout.startswith("Nothing is registered under 'advisors'. ")
+    assert json.loads(cli("list", "advisors", "--json").stdout) == []
