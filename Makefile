@@ -22,11 +22,11 @@ test: ## Set up the development tools and check everything
 	$(VENV)/mypy
 	$(VENV)/mypy examples/*.py .ci/*.py
 	$(VENV)/lint-imports
-	$(VENV)/python -m pytest -n 2 --cov --cov-report=term
+	$(VENV)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term
 
 nightly: ## Run the long tests: whole logs, millions of lines, 2,000 examples a property
 	@.ci/venv dev
-	HPCSIM_PROFILE=nightly $(VENV)/python -m pytest -n 2 -m "nightly or not nightly"
+	HPCSIM_PROFILE=nightly $(VENV)/python -m pytest -n 2 --dist worksteal -m "nightly or not nightly"
 
 bench: ## Measure speed; prints ratios and never fails on one
 	@.ci/venv dev

@@ -15,7 +15,7 @@ import typer
 from hpcsim import __version__
 from hpcsim.commands.compare import compare
 from hpcsim.commands.demo import demo
-from hpcsim.commands.failures import EXIT_DEFECT, CommandGroup, unforeseen
+from hpcsim.commands.failures import EXIT_DEFECT, Command, CommandGroup, unforeseen
 from hpcsim.commands.list_registry import list_registry
 from hpcsim.commands.output import say
 from hpcsim.commands.run import run
@@ -31,12 +31,12 @@ app = typer.Typer(
 )
 workload = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Look into job logs.")
 
-app.command()(demo)
-app.command()(run)
-app.command()(compare)
-app.command("list")(list_registry)
+app.command(cls=Command)(demo)
+app.command(cls=Command)(run)
+app.command(cls=Command)(compare)
+app.command("list", cls=Command)(list_registry)
 app.add_typer(workload, name="workload")
-workload.command("info")(workload_info)
+workload.command("info", cls=Command)(workload_info)
 
 
 def main() -> None:

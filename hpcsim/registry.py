@@ -45,7 +45,7 @@ def find(group: str, name: str) -> Any:
         MissingExtra: its optional packages are not installed.
     """
     if ":" in name:
-        return _find_in_module(name)
+        return _find_in_module(name, _contract(group))
     entries = _entries(group)
     if name not in entries:
         raise UnknownName(
@@ -99,7 +99,9 @@ def _parameters(factory: Any) -> list[inspect.Parameter]:
 @cache
 def _entries(group: str) -> dict[str, EntryPoint]:
     if group not in GROUPS:
-        raise UnknownName(f"There is no registry group '{group}'.{closest(group, GROUPS)}", f"Known: {GROUPS}.")
+        raise UnknownName(
+            f"There is no registry group '{group}'.{closest(group, GROUPS)}", f"Known: {', '.join(GROUPS)}."
+        )
     return {entry.name: entry for entry in entry_points(group=f"hpcsim.{group}")}
 
 
@@ -124,13 +126,24 @@ def _singular(group: str) -> str:
     return {"policies": "policy", "search": "search engine", "models": "workload model"}.get(group, group[:-1])
 
 
-def _find_in_module(name: str) -> Any:
+def _find_in_module(name: str, contract: type | None) -> Any:
     where, _, member = name.rpartition(":")
     module = _load_file(Path(where)) if where.endswith(".py") else _load_module(where)
     if not hasattr(module, member):
-        known = [key for key, value in vars(module).items() if inspect.isclass(value)]
-        raise UnknownName(f"{where} has no class '{member}'.{closest(member, known)}", f"It has: {', '.join(known)}.")
+        known = _classes(module, contract)
+        remedy = f"It has: {', '.join(known)}." if known else "It defines no class; check the path."
+        raise UnknownName(f"{where} has no class '{member}'.{closest(member, known)}", remedy)
     return getattr(module, member)
+
+
+def _classes(module: ModuleType, contract: type | None) -> list[str]:
+    """Return the names in *module* that may have been meant: its own classes, and others that keep *contract*."""
+    classes = [(name, value) for name, value in vars(module).items() if inspect.isclass(value)]
+    return [name for name, value in classes if value.__module__ == module.__name__ or _keeps(value, contract)]
+
+
+def _keeps(kind: type, contract: type | None) -> bool:
+    return contract is not None and issubclass(kind, contract) and not inspect.isabstract(kind)
 
 
 def _load_module(where: str) -> ModuleType:

@@ -35,7 +35,8 @@ def remarks(workload: Workload) -> Iterator[str]:
 def _machine_remarks(workload: Workload, machine: int, widest: int, too_wide: int) -> Iterator[str]:
     size = f"{machine:,} {workload.counted}"
     if too_wide:
-        yield f"{too_wide:,} jobs ask for more than its {size}, up to {widest:,}. Check the machine's size."
+        jobs_ask = "1 job asks" if too_wide == 1 else f"{too_wide:,} jobs ask"
+        yield f"{jobs_ask} for more than its {size}, up to {widest:,}. Check the machine's size."
     load = workload.offered_load(machine)
     if len(workload) < ENOUGH_JOBS or np.isnan(load):
         return

@@ -35,15 +35,14 @@ def compare(
     limit: options.Limit = None,
     until: options.Until = None,
     seed: options.Seed = 0,
-    mode: options.Mode = options.ReadMode.REPAIR,
+    mode: options.Mode = None,
+    quarantine: options.Quarantine = None,
     check: options.Check = False,
     allow_unequal: Annotated[
         bool, typer.Option("--allow-unequal", help="Compare although the policies finished different jobs.")
     ] = False,
     out: options.Out = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Write an HTML report into this file.")
-    ] = None,
+    report: options.ReportFile = None,
     json: options.Json = False,
 ) -> None:
     """Simulate a job log under several policies.
@@ -56,7 +55,7 @@ def compare(
     policies = choose_policies(policy)
     for label in (*policies, FAILED):
         check_result_folder(None if out is None else out / label)
-    workload = read_trace(trace, mode=mode, limit=limit)
+    workload = read_trace(trace, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
     runs = run_policies(workload, machine, policies, watch=watch, seed=seed, until=until, check=check)
     results = _finished(runs, out)

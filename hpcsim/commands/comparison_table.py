@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hpcsim.commands.output import print_table
-from hpcsim.results.quantities import MISSING, duration, number, percentage
+from hpcsim.results.quantities import MISSING, count, duration, number, percentage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ def _change(value: float, reference: float) -> str:
 
 def _job_counts(rows: Mapping[str, Mapping[str, Any]]) -> str:
     """Return how many jobs started: one number, or one a policy where they differ."""
-    counts = {label: number(row["jobs_started"]) for label, row in rows.items()}
-    if len(set(counts.values())) == 1:
-        return f"{next(iter(counts.values()))} jobs started"
-    return "jobs started: " + ", ".join(f"{label} {number}" for label, number in counts.items())
+    started = {label: row["jobs_started"] for label, row in rows.items()}
+    if len(set(started.values())) == 1:
+        return f"{count(next(iter(started.values())), 'job')} started"
+    return "jobs started: " + ", ".join(f"{label} {number(jobs)}" for label, jobs in started.items())

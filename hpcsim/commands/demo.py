@@ -17,7 +17,7 @@ REPORT = "report.html"
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the report.")] = Path("demo-out"),
+    out: options.ReportFolder = Path("demo-out"),
     seed: options.Seed = 0,
     jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="How many jobs to generate.")] = 5_000,
 ) -> None:

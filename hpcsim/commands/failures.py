@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from hpcsim.commands.output import say
 from hpcsim.errors import HpcsimError, HpcsimWarning
@@ -43,6 +43,21 @@ class CommandGroup(TyperGroup):
                 raise typer.Exit(EXIT_ERROR) from None
 
 
+class Command(TyperCommand):
+    """A command that takes the root command's ``--debug`` after its own name, too."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the command's own parameters and ``--debug``."""
+        inherited = [option for option in ctx.find_root().command.params if option.name == "debug"]
+        return [*super().get_params(ctx), *inherited]
+
+    def invoke(self, ctx: Any) -> Any:
+        """Hand ``--debug`` to the root command, which deals with errors, and run this one without it."""
+        if ctx.params.pop("debug", False):
+            ctx.find_root().params["debug"] = True
+        return super().invoke(ctx)
+
+
 def unforeseen(error: BaseException) -> str:
     """Return a message for an error that is none of ours: a plug-in's, or a defect of hpcsim."""
     while error.__cause__ is not None:  # where it came from, not where SimPy raised it again
@@ -50,7 +65,7 @@ def unforeseen(error: BaseException) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno}). Mend that file if it is yours; "
-        "else please report it with what `hpcsim --debug ...` prints."
+        "else please report it with what `--debug` prints."
     )
 
 

@@ -20,6 +20,8 @@ def list_registry(
     entries = [(name, _summary(group, name)) for name in registry.names(group)]
     if json:
         print_json([{"name": name, "summary": summary} for name, summary in entries])
+    elif not entries:
+        typer.echo(f"Nothing is registered under '{group}'. Packages add to it by entry points of hpcsim.{group}.")
     else:
         print_table(group.capitalize(), ("name", "what it does"), entries, left=2)
 

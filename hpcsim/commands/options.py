@@ -17,6 +17,13 @@ class ReadMode(StrEnum):
     QUARANTINE = "quarantine"
 
 
+def _path(text: str) -> Path:
+    """Return the path that was typed; an empty one, as of an unset shell variable, would mean the current folder."""
+    if not text:
+        raise typer.BadParameter("The path is empty. Give one, or leave the option out.")
+    return Path(text)
+
+
 Trace = Annotated[str, typer.Argument(metavar="TRACE", help="Job log in the Standard Workload Format, .gz or plain.")]
 Nodes = Annotated[
     int | None,
@@ -27,14 +34,28 @@ Processors = Annotated[
     typer.Option("--processors", min=1, metavar="P", help="Machine of P processors, for a log that counts processors."),
 ]
 ClusterFile = Annotated[
-    Path | None, typer.Option("--cluster", metavar="FILE", help="Machine described in a TOML file.")
+    Path | None, typer.Option("--cluster", parser=_path, metavar="FILE", help="Machine described in a TOML file.")
 ]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows of the log.")]
 Until = Annotated[
     float | None, typer.Option("--until", metavar="S", help="Cut the run at S seconds of the log's clock.")
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Root of all randomness.")]
-Mode = Annotated[ReadMode, typer.Option("--mode", help="What to do with faulty rows of the log.")]
+Mode = Annotated[
+    ReadMode | None, typer.Option("--mode", help="What to do with faulty rows of the log; repair if not given.")
+]
+Quarantine = Annotated[
+    Path | None,
+    typer.Option(
+        "--quarantine", parser=_path, metavar="FILE", help="Write refused rows into this file; implies that mode."
+    ),
+]
 Check = Annotated[bool, typer.Option("--check", help="Watch the simulator's invariants during the run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Save the results into this folder.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", parser=_path, metavar="DIR", help="Save the results into this folder.")
+]
+ReportFolder = Annotated[Path, typer.Option("--out", parser=_path, metavar="DIR", help="Folder for the report.")]
+ReportFile = Annotated[
+    Path | None, typer.Option("--report", parser=_path, metavar="FILE", help="Write an HTML report into this file.")
+]

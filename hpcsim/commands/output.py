@@ -43,9 +43,11 @@ def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str
         table.add_column(heading, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
     for row in rows:
         table.add_row(*row)
+    console = Console(highlight=False, markup=False, emoji=False)
+    with console.capture() as text:  # rich would end the program by itself where the reader has gone
+        console.print(table)
     typer.echo(typer.style(title, bold=True) + "\n")
-    Console(highlight=False, markup=False, emoji=False).print(table)
-    typer.echo()
+    typer.echo(text.get())
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from time import perf_counter
 from hpcsim.commands.output import say
 from hpcsim.job import Job
 from hpcsim.recorder import Recorder
+from hpcsim.results.quantities import count
 from hpcsim.system import System
 
 INTERVAL_S = 0.2
@@ -75,4 +76,4 @@ def _bar(label: str, jobs: int) -> Iterator[Sequence[Recorder]]:
         counter = StartCounter(show)
         yield (counter,)
     took_s = perf_counter() - started_s
-    say(f"{label}: {counter.started:,} jobs in {took_s:.1f} s ({counter.started / took_s:,.0f} jobs/s)")
+    say(f"{label}: {count(counter.started, 'job')} in {took_s:.1f} s ({counter.started / took_s:,.0f} jobs/s)")

@@ -8,9 +8,12 @@ from typing import Any
 
 from hpcsim import registry
 from hpcsim.cluster import Cluster
+from hpcsim.commands.options import ReadMode
+from hpcsim.commands.out_folder import check_file
 from hpcsim.commands.output import say
 from hpcsim.commands.progress import busy
-from hpcsim.errors import ClusterError
+from hpcsim.errors import ClusterError, WorkloadError
+from hpcsim.results.quantities import count
 from hpcsim.workload import Workload
 
 FORMAT = "swf"
@@ -18,9 +21,19 @@ GUESSED_MACHINE = "machine-from-widest-job"
 """Rule in a reader's ledger: the log names no machine, so its widest job stands in for one."""
 
 
-def read_trace(path: str, *, mode: str, limit: int | None = None) -> Workload:
-    """Read a job log, or its first *limit* rows."""
-    options: dict[str, Any] = {"mode": mode}
+def read_trace(
+    path: str, *, mode: ReadMode | None = None, quarantine: Path | None = None, limit: int | None = None
+) -> Workload:
+    """Read a job log, or its first *limit* rows; refused rows go to the file *quarantine*, if given.
+
+    Raises:
+        WorkloadError: *mode* and *quarantine* contradict each other, or the log cannot be read.
+        ResultError: *quarantine* cannot be written.
+    """
+    options: dict[str, Any] = {"mode": _mode(mode, quarantine)}
+    if quarantine is not None:
+        _check_quarantine(Path(path), quarantine)
+        options["quarantine_path"] = quarantine
     if limit is not None:
         options["limit_rows"] = limit
     with warnings.catch_warnings(record=True) as caught, busy(f"Reading {Path(path).name}"):
@@ -30,6 +43,26 @@ def read_trace(path: str, *, mode: str, limit: int | None = None) -> Workload:
     if workload.limits_are_run_times:
         say("The log has no limits, so the run times stand in for them: policies plan with perfect estimates.")
     return workload
+
+
+def _mode(mode: ReadMode | None, quarantine: Path | None) -> ReadMode:
+    """Return the mode to read in: a file for refused rows implies the mode that writes it."""
+    if quarantine is None:
+        if mode is ReadMode.QUARANTINE:
+            raise WorkloadError("--mode quarantine needs a file for the refused rows.", "Add --quarantine FILE.")
+        return mode or ReadMode.REPAIR
+    if mode not in (None, ReadMode.QUARANTINE):
+        raise WorkloadError(
+            f"--mode {mode} writes no quarantine file.", "Give either --quarantine FILE or --mode, not both."
+        )
+    return ReadMode.QUARANTINE
+
+
+def _check_quarantine(log: Path, quarantine: Path) -> None:
+    """Refuse a file that could not be written, or that is the log itself."""
+    check_file(quarantine)
+    if quarantine.exists() and log.exists() and quarantine.samefile(log):
+        raise WorkloadError("--quarantine names the log itself, which would be overwritten.", "Give another file.")
 
 
 def choose_machine(
@@ -49,7 +82,7 @@ def choose_machine(
             "This log counts nodes, not processors.", f"Give --nodes N instead of --processors {processors}."
         )
     if nodes is not None and workload.counted == "processors":
-        say(f"This log counts processors: --nodes {nodes} means {nodes} processors.")
+        say(f"This log counts processors: --nodes {nodes} means {count(nodes, 'processor')}.")
     size = nodes or processors or _by_the_log(workload)
     return Cluster.of_processors(size) if workload.counted == "processors" else Cluster.of_nodes(size)
 
@@ -57,7 +90,7 @@ def choose_machine(
 def describe(trace: str, cluster: Cluster) -> str:
     """Return the trace's and the machine's part of a table's title."""
     name = "" if cluster.name == "cluster" else f"{cluster.name}, "
-    return f"{Path(trace).name} on {name}{cluster.nodes:,} {cluster.counted}"
+    return f"{Path(trace).name} on {name}{count(cluster.nodes, cluster.counted.removesuffix('s'))}"
 
 
 def _by_the_log(workload: Workload) -> int:
@@ -70,7 +103,7 @@ def _by_the_log(workload: Workload) -> int:
             f"The log does not say how large its machine is{guess}.",
             f"Give --{workload.counted} N or --cluster FILE.",
         )
-    say(f"Machine: {size:,} {workload.counted}, as the log's header says.")
+    say(f"Machine: {count(size, workload.counted.removesuffix('s'))}, as the log's header says.")
     return size
 
 

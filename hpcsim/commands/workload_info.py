@@ -23,13 +23,14 @@ PERCENTILES = (25, 50, 75, 95, 100)
 def workload_info(
     trace: options.Trace,
     limit: options.Limit = None,
-    mode: options.Mode = options.ReadMode.REPAIR,
+    mode: options.Mode = None,
+    quarantine: options.Quarantine = None,
     json: options.Json = False,
 ) -> None:
     """Show what a job log holds, and what the reader kept, changed and refused."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WorkloadRepaired)  # the table of rules says it better
-        workload = read_trace(trace, mode=mode, limit=limit)
+        workload = read_trace(trace, mode=mode, quarantine=quarantine, limit=limit)
     facts = describe_workload(workload)
     if json:
         print_json(facts)

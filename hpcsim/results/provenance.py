@@ -17,6 +17,23 @@ from hpcsim.workload import Workload
 LIMITS_NOTE = "limits = run times"
 """Said of a workload whose log has no limits: policies then plan with perfect estimates."""
 
+PROVENANCE_KEYS = (
+    "seed",
+    "versions",
+    "policy",
+    "cluster",
+    "nodes",
+    "counted",
+    "options",
+    "workload",
+    "until_s",
+    "clock_s",
+    "jobs_not_submitted",
+    "complete",
+    "error",
+)
+"""Keys of every provenance."""
+
 
 def provenance(
     simulation: Simulation, *, seed: int, until_s: float | None, options: Mapping[str, Any], not_submitted: int

@@ -42,6 +42,11 @@ def number(value: float | None) -> str:
     return f"{value:.3g}"
 
 
+def count(value: float | None, noun: str) -> str:
+    """Write how many there are of *noun*, an English word with a plural in s: ``1 job``, ``2,000 jobs``."""
+    return f"{number(value)} {noun}" if value == 1 else f"{number(value)} {noun}s"
+
+
 def time_axis_unit(span_s: float) -> tuple[str, int]:
     """Return the unit (name, seconds) in which an axis over *span_s* seconds has two or more steps."""
     for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):

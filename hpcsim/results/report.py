@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hpcsim.errors import ResultError
 from hpcsim.results import charts
 from hpcsim.results.comparison import compare
-from hpcsim.results.quantities import duration, number, percentage
+from hpcsim.results.quantities import count, duration, number, percentage
 from hpcsim.results.report_style import STYLE
 from hpcsim.results.result import Result
 from hpcsim.results.storage import plain
@@ -140,7 +140,7 @@ def _ingest(results: Mapping[str, Result]) -> str:
 def _ledger(ledger: Mapping[str, Any]) -> str:
     touched = percentage(ledger.get("touched_share"))
     text = (
-        f"{ledger.get('source') or 'in memory'}: {number(ledger.get('rows', 0))} rows, "
+        f"{ledger.get('source') or 'in memory'}: {count(ledger.get('rows', 0), 'row')}, "
         f"{number(ledger.get('kept', 0))} kept ({number(ledger.get('changed', 0))} of them changed), "
         f"{number(ledger.get('refused', 0))} refused; changed or refused rows hold {touched} of the node-seconds."
     )
@@ -168,10 +168,11 @@ def _origin(result: Result) -> dict[str, str]:
     parameters = ", ".join(f"{key} = {_short(value)}" for key, value in policy["parameters"].items())
     sight = "; sees true run times" if policy["clairvoyant"] else ""
     options = ", ".join(f"{key} = {_short(value)}" for key, value in record["options"].items() if value)
+    machine = count(result.nodes, result.counted.removesuffix("s"))
     origin = {
         "Policy": f"{policy['name']}({parameters}){sight}",
-        "Machine": f"{record['cluster'].get('name', 'cluster')}, {number(result.nodes)} {result.counted}",
-        "Workload": f"{number(workload['jobs'])} jobs, limits: {workload['limits'].removeprefix('limits = ')}",
+        "Machine": f"{record['cluster'].get('name', 'cluster')}, {machine}",
+        "Workload": f"{count(workload['jobs'], 'job')}, limits: {workload['limits'].removeprefix('limits = ')}",
         "SHA-256 of the workload": str(workload["sha256"]),
         "Seed": str(record["seed"]),
         "Options": options or "none",
@@ -186,7 +187,7 @@ def _origin(result: Result) -> dict[str, str]:
 def _why_incomplete(record: Mapping[str, Any]) -> str:
     if record["error"]:
         return f"no: {record['error']['message']}"
-    return f"no: cut at {record['clock_s']} s, {number(record['jobs_not_submitted'])} jobs not submitted"
+    return f"no: cut at {record['clock_s']} s, {count(record['jobs_not_submitted'], 'job')} not submitted"
 
 
 def _short(value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hpcsim.errors import ResultError
 from hpcsim.results import storage
+from hpcsim.results.quantities import count
 from hpcsim.results.summary import Figure, summarise
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class Result:
 
     def __repr__(self) -> str:
         extent = "" if self.is_complete else ", incomplete"
-        return f"<Result {self.policy_name}: {len(self.jobs):,} jobs on {self.nodes:,} {self.counted}{extent}>"
+        machine = count(self.nodes, self.counted.removesuffix("s"))
+        return f"<Result {self.policy_name}: {count(len(self.jobs), 'job')} on {machine}{extent}>"
 
     @property
     def policy_name(self) -> str:

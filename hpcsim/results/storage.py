@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hpcsim.errors import ResultError
+from hpcsim.ingest import IngestLedger
+from hpcsim.results.provenance import PROVENANCE_KEYS
+from hpcsim.results.summary import SUMMARY_KEYS
 from hpcsim.results.tables import ATTEMPT_COLUMNS, JOB_COLUMNS, TIMELINE_COLUMNS
 
 if TYPE_CHECKING:
@@ -21,8 +24,13 @@ if TYPE_CHECKING:
 TABLES = {"jobs": JOB_COLUMNS, "attempts": ATTEMPT_COLUMNS, "timeline": TIMELINE_COLUMNS}
 """Tables of a result, each in ``<name>.parquet``, and their columns."""
 
-RECORDS = ("summary", "provenance", "ingest", "timings")
-"""Records of a result, each in ``<name>.json``."""
+RECORDS = {
+    "summary": tuple(SUMMARY_KEYS),
+    "provenance": PROVENANCE_KEYS,
+    "ingest": tuple(IngestLedger().to_dict()),
+    "timings": (),
+}
+"""Records of a result, each in ``<name>.json``, and the keys that it has at least."""
 
 REPEATING = ("nodes", "state", "state_reason", "attempts", "attempt", "lost_node_s", "user_id", "partition")
 """Columns of few different values: dictionaries make them small, and the others slow to write."""
@@ -100,6 +108,9 @@ def read_record(folder: Path, name: str) -> dict[str, Any]:
         raise _unreadable(path, str(error)) from error
     if not isinstance(record, dict):
         raise _unreadable(path, f"it holds a {type(record).__name__}, not an object")
+    lacking = [key for key in RECORDS[name] if key not in record]
+    if lacking:
+        raise _unreadable(path, f"it lacks '{lacking[0]}'")
     return record
 
 

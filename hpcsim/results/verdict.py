@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hpcsim.errors import ResultError
 from hpcsim.results.comparison import compare
-from hpcsim.results.quantities import duration, number, percentage
+from hpcsim.results.quantities import count, duration, percentage
 from hpcsim.results.result import Result
 
 ALIKE = 0.005
@@ -26,10 +26,8 @@ def _headline(results: Mapping[str, Result]) -> str:
     best, worst = min(known, key=lambda name: known[name]), max(known, key=lambda name: known[name])
     used = {name: percentage(results[name].summary()["utilisation"]) for name in known}
     if len(results) == 1:
-        jobs = number(results[best].summary()["jobs_started"])
-        return (
-            f"Under {best}, {jobs} jobs waited {duration(known[best])} on average; the machine was {used[best]} used."
-        )
+        jobs = count(results[best].summary()["jobs_started"], "job")
+        return f"Under {best}, {jobs} waited {duration(known[best])} on average; the machine was {used[best]} used."
     if known[worst] - known[best] <= ALIKE * known[worst]:
         return f"The mean wait is the same under all of {', '.join(known)}: {duration(known[best])}."
     less = percentage(1 - known[best] / known[worst])

@@ -172,3 +172,46 @@ def test_closed_pipe_is_quiet(trace: Path) -> None:
 def test_more_nodes_than_tables_can_count(cli: Cli, trace: Path) -> None:
     done = cli("run", trace, "--nodes", "99999999999999999999")
     assert_one_sentence(done, "99999999999999999999 nodes", "Give at most 2147483647 nodes")
+
+
+def test_debug_is_taken_after_the_command_too(shell: Shell, tmp_path: Path) -> None:
+    for command in (["run"], ["workload", "info"]):
+        done = shell(*command, tmp_path / "none.swf", "--debug")
+        assert done.returncode != 0
+        assert "Traceback" in done.stderr
+
+
+def test_reader_that_leaves_after_the_first_line_is_no_error() -> None:
+    """The table is longer than a pipe holds, so that it is being written when `head` goes."""
+    code = (
+        "from hpcsim import cli, registry\n"
+        "registry.names = lambda group: [str(n) for n in range(3_000)]\n"
+        "registry.summary = lambda group, name: 'x' * 60\n"
+        "cli.main()"
+    )
+    command = f'"{sys.executable}" -c "{code}" list | head -n 1; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (failures.EXIT_PIPE_CLOSED, "Policies\n", "")
+
+
+@pytest.mark.parametrize("option", ["--out", "--report", "--cluster", "--quarantine"])
+def test_empty_path_is_refused(cli: Cli, trace: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(trace.parent)
+    done = cli("compare", trace, "--policy", "easy", option, "")
+    assert done.exit_code == 2
+    assert "path is empty" in " ".join(done.stderr.split())
+
+
+def test_quarantine_mode_without_a_file(cli: Cli, trace: Path) -> None:
+    assert_one_sentence(cli("run", trace, "--mode", "quarantine"), "Add --quarantine FILE")
+
+
+def test_quarantine_file_in_another_mode(cli: Cli, trace: Path) -> None:
+    done = cli("run", trace, "--mode", "strict", "--quarantine", trace.parent / "q.swf")
+    assert_one_sentence(done, "--mode strict writes no quarantine file")
+
+
+def test_quarantine_never_replaces_the_log(cli: Cli, trace: Path) -> None:
+    before = trace.read_bytes()
+    assert_one_sentence(cli("run", trace, "--quarantine", trace), "the log itself")
+    assert trace.read_bytes() == before

@@ -61,3 +61,10 @@ def test_demo_is_the_same_for_the_same_seed(cli: Cli, tmp_path: Path) -> None:
     first, second, other = (cli("demo", "--out", tmp_path, "--jobs", 200, "--seed", seed).stdout for seed in (1, 1, 2))
     assert first == second
     assert first != other
+
+
+def test_one_is_counted_in_the_singular(cli: Cli, write_log: Callable[..., Path]) -> None:
+    path = write_log([(1, 0, 10, 1)], header="; MaxProcs: 1\n")
+    done = cli("compare", path, "--policy", "easy")
+    assert done.stdout.startswith(f"{path.name} on 1 processor, 1 job started\n")
+    assert done.stderr == "Machine: 1 processor, as the log's header says.\n"

@@ -66,3 +66,19 @@ def test_workload_info_table(cli: Cli, trace: Path) -> None:
     assert done.exit_code == 0
     assert done.stdout.startswith(trace.name)
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", [["run"], ["compare", "--policy", "easy"], ["workload", "info"]])
+def test_quarantine_writes_the_refused_rows(cli: Cli, write_log: Files, command: list[str]) -> None:
+    path = write_log([(1, 0, 10, 2), (2, 10, 10, -1)])
+    kept = path.parent / "refused.swf"
+    assert cli(*command, path, "--quarantine", kept, "--mode", "quarantine").exit_code == 0
+    assert cli(*command, path, "--quarantine", kept).exit_code == 0
+    rows = [line for line in kept.read_text().splitlines() if not line.startswith(";")]
+    assert [row.split()[0] for row in rows] == ["2"]
+
+
+def test_list_of_an_empty_group_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "names", lambda group: [])
+    assert cli("list", "advisors").stdout.startswith("Nothing is registered under 'advisors'. ")
+    assert json.loads(cli("list", "advisors", "--json").stdout) == []

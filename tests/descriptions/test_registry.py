@@ -116,3 +116,18 @@ def test_a_name_without_a_module() -> None:
     """Half a name."""
     with pytest.raises(UnknownName):
         registry.find("policies", ":EASY")
+
+
+def test_an_unknown_member_is_answered_with_candidates_only(user_file: Path) -> None:
+    """The file's own class and the policies that it imports; no contract, no decision."""
+    user_file.write_text("from hpcsim import Order\nfrom hpcsim.policies import EASY\n" + user_file.read_text())
+    with pytest.raises(UnknownName) as caught:
+        registry.find("policies", f"{user_file}:Zzz")
+    assert caught.value.remedy == "It has: EASY, LastFirst."
+
+
+def test_groups_are_told_as_words() -> None:
+    """Not as a tuple."""
+    with pytest.raises(UnknownName) as caught:
+        registry.names("policy")
+    assert caught.value.remedy.startswith("Known: policies, orders, ")

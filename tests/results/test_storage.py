@@ -141,3 +141,19 @@ def test_a_swap_that_fails_brings_the_older_result_back(easy, fcfs, tmp_path, mo
 def test_what_json_has_no_word_for_is_written_plainly():
     value = {1: math.nan, "b": (math.inf, -math.inf), "c": frozenset({"y", "x"}), "d": np.int64(3), "e": FCFS}
     assert storage.plain(value) == {"1": None, "b": ["inf", "-inf"], "c": ["x", "y"], "d": 3, "e": str(FCFS)}
+
+
+@pytest.mark.parametrize("name", ["summary", "provenance", "ingest"])
+def test_a_record_of_something_else_is_named(easy, tmp_path, name):
+    path = tmp_path / "out" / f"{name}.json"
+    easy.save(path.parent)
+    record = json.loads(path.read_text())
+    for foreign, lacking in (({}, next(iter(record))), (dict(list(record.items())[:-1]), list(record)[-1])):
+        path.write_text(json.dumps(foreign))
+        with pytest.raises(ResultError, match=rf"{name}\.json: it lacks '{lacking}'\."):
+            Result.load(path.parent)
+
+
+def test_required_keys_are_all_that_a_run_records(easy):
+    assert tuple(easy.provenance) == storage.RECORDS["provenance"]
+    assert tuple(easy.ingest) == storage.RECORDS["ingest"]

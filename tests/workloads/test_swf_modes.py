@@ -87,7 +87,7 @@ def test_quarantine_where_nothing_can_be_written(log, tmp_path):
 
 
 def test_repairs_are_announced_once_with_numbers(log):
-    with pytest.warns(WorkloadRepaired, match="1 rows changed and 2 refused, of 4") as caught:
+    with pytest.warns(WorkloadRepaired, match="1 row changed and 2 refused, of 4") as caught:
         read_swf(log)
     assert len(caught) == 1
     assert caught[0].filename == __file__

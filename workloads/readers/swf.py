@@ -127,9 +127,7 @@ def _refuse_foreign(table: SwfTable, path: Path) -> None:
         return
     refused = table.findings.refused_lines()
     if refused:
-        cause = (
-            f"{path} is no SWF file: none of its {len(refused)} lines holds a job (the first is line {min(refused)})."
-        )
+        cause = f"{path} is no SWF file: no line of it holds a job (lines tried: {len(refused)}, the first is line {min(refused)})."
         raise WorkloadError(cause, "Check the format.", path=str(path), line=min(refused))
 
 
@@ -207,7 +205,8 @@ def _sha256(path: Path) -> str:
 def _warn(workload: Workload, path: Path) -> None:
     ledger = workload.ledger
     if ledger.changed or ledger.refused:
-        counts = f"{ledger.changed:,} rows changed and {ledger.refused:,} refused, of {ledger.rows:,}"
+        changed = "1 row" if ledger.changed == 1 else f"{ledger.changed:,} rows"
+        counts = f"{changed} changed and {ledger.refused:,} refused, of {ledger.rows:,}"
         warnings.warn(f"{path.name}: {counts}; the workload's ledger says why.", WorkloadRepaired, stacklevel=3)
     for remark in remarks(workload):
         warnings.warn(f"{path.name}: {remark}", SuspiciousWorkload, stacklevel=3)
