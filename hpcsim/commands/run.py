@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +21,9 @@ from hpcsim.results.quantities import duration, number, percentage
 from hpcsim.results.run import simulate
 from hpcsim.results.summary import Figure
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _ALWAYS = ("jobs_submitted", "jobs_started")
 _COUNTS = (
     ("jobs submitted", "jobs_submitted"),
@@ -27,8 +31,8 @@ _COUNTS = (
     ("  failed", "jobs_failed"),
     ("  cancelled", "jobs_cancelled"),
     ("  killed at their limit", "jobs_timeout"),
-    ("  rejected, can never run", "jobs_rejected"),
     ("  unfinished at the cut", "jobs_unfinished"),
+    ("  rejected", "jobs_rejected"),
 )
 _TIMES = (
     ("mean wait", "mean_wait_s"),
@@ -75,7 +79,7 @@ def run(
     if json:
         print_json(summary)
     else:
-        print_table(f"{label}, {describe(trace, machine)}", ("", "", "seconds"), _rows(summary))
+        print_table(f"{label}, {describe(trace, machine)}", ("", "", "seconds"), _rows(summary, result.jobs))
 
 
 @contextmanager
@@ -90,19 +94,25 @@ def partial_saved(out: Path | None) -> Iterator[None]:
         raise
 
 
-def _rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
+def _rows(summary: dict[str, Figure], jobs: pd.DataFrame) -> list[tuple[str, str, str]]:
     """Return the lines of the table: what, as people read it, and in seconds where it is a time.
 
     Ways to end that no job took are left out.
     """
-    counts = [(label, key) for label, key in _COUNTS if summary[key] or key in _ALWAYS]
+    counts = [(label, number(summary[key])) for label, key in _COUNTS if summary[key] or key in _ALWAYS]
     return [
-        *((label, number(summary[key]), "") for label, key in counts),
+        *((label, shown, "") for label, shown in (*counts, *_commonest_rejection(jobs))),
         *((label, duration(summary[key]), _whole(summary[key])) for label, key in _TIMES),
         ("mean bounded slowdown", number(summary["mean_bounded_slowdown"]), ""),
         ("utilisation", percentage(summary["utilisation"]), ""),
-        ("offered load", percentage(summary["offered_load"]), ""),
+        ("offered load, as run", percentage(summary["offered_load"]), ""),
     ]
+
+
+def _commonest_rejection(jobs: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return a line with the reason that most rejected jobs share, the first of equals; none without such jobs."""
+    reasons = Counter(jobs["state_reason"][jobs["state"] == "REJECTED"])
+    return [(f"    because: {reason}", number(rejected)) for reason, rejected in reasons.most_common(1)]
 
 
 def _whole(seconds: Figure) -> str:

@@ -125,7 +125,7 @@ def _refuse_foreign(table: SwfTable, path: Path) -> None:
         return
     refused = table.findings.refused_lines()
     if refused:
-        cause = f"{path} is no SWF file: no line of it holds a job (lines tried: {len(refused)}, the first is line {min(refused)})."
+        cause = f"{path} is no SWF file: no line holds a job ({len(refused)} tried, from line {min(refused)} on)."
         raise WorkloadError(cause, "Check the format.", path=str(path), line=min(refused))
 
 
