@@ -79,7 +79,9 @@ def run(
     if json:
         print_json(summary)
     else:
-        print_table(f"{label}, {describe(trace, machine)}", ("", "", "seconds"), _rows(summary, result.jobs))
+        print_table(f"{label}, {describe(trace, machine)}", ("", "", "seconds"), _rows(summary))
+        if summary["jobs_rejected"]:
+            typer.echo(_commonest_rejection(result.jobs))
 
 
 @contextmanager
@@ -94,14 +96,14 @@ def partial_saved(out: Path | None) -> Iterator[None]:
         raise
 
 
-def _rows(summary: dict[str, Figure], jobs: pd.DataFrame) -> list[tuple[str, str, str]]:
+def _rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
     """Return the lines of the table: what, as people read it, and in seconds where it is a time.
 
     Ways to end that no job took are left out.
     """
-    counts = [(label, number(summary[key])) for label, key in _COUNTS if summary[key] or key in _ALWAYS]
+    counts = [(label, key) for label, key in _COUNTS if summary[key] or key in _ALWAYS]
     return [
-        *((label, shown, "") for label, shown in (*counts, *_commonest_rejection(jobs))),
+        *((label, number(summary[key]), "") for label, key in counts),
         *((label, duration(summary[key]), _whole(summary[key])) for label, key in _TIMES),
         ("mean bounded slowdown", number(summary["mean_bounded_slowdown"]), ""),
         ("utilisation", percentage(summary["utilisation"]), ""),
@@ -109,10 +111,11 @@ def _rows(summary: dict[str, Figure], jobs: pd.DataFrame) -> list[tuple[str, str
     ]
 
 
-def _commonest_rejection(jobs: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return a line with the reason that most rejected jobs share, the first of equals; none without such jobs."""
+def _commonest_rejection(jobs: pd.DataFrame) -> str:
+    """Return a sentence with the reason that most rejected jobs share, the first of equals."""
     reasons = Counter(jobs["state_reason"][jobs["state"] == "REJECTED"])
-    return [(f"    because: {reason}", number(rejected)) for reason, rejected in reasons.most_common(1)]
+    reason, rejected = reasons.most_common(1)[0]
+    return f"Commonest reason of rejection ({number(rejected)} of {number(reasons.total())}): {reason.rstrip('.') or 'none given'}."
 
 
 def _whole(seconds: Figure) -> str:
