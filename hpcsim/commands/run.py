@@ -115,7 +115,8 @@ def _commonest_rejection(jobs: pd.DataFrame) -> str:
     """Return a sentence with the reason that most rejected jobs share, the first of equals."""
     reasons = Counter(jobs["state_reason"][jobs["state"] == "REJECTED"])
     reason, rejected = reasons.most_common(1)[0]
-    return f"Commonest reason of rejection ({number(rejected)} of {number(reasons.total())}): {reason.rstrip('.') or 'none given'}."
+    share = f"{number(rejected)} of {number(reasons.total())}"
+    return f"Commonest reason of rejection ({share}): {reason.rstrip('.') or 'none given'}."
 
 
 def _whole(seconds: Figure) -> str:
