@@ -241,7 +241,8 @@ def _check_values(columns: Mapping[str, Column]) -> None:
     for name in ("submit_s", "run_s", "limit_s"):
         if columns[name].dtype.kind not in "iuf":
             raise WorkloadError(f"The workload's column '{name}' holds no numbers.", "Give seconds.", field=name)
-    if "end_state" in columns and not set(np.unique(columns["end_state"]).tolist()) <= set(range(len(END_STATES))):
+    ends = columns.get("end_state", np.zeros(0, dtype=np.int8))
+    if len(ends) and (ends.dtype.kind not in "iu" or ends.min() < 0 or ends.max() >= len(END_STATES)):
         states = ", ".join(f"{index} ({state})" for index, state in enumerate(END_STATES))
         raise WorkloadError("The workload has an unknown end state.", f"Known: {states}.", field="end_state")
     if columns["nodes"].dtype.kind not in "iu":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -10,6 +11,9 @@ from hpcsim import registry
 from hpcsim.commands import options
 from hpcsim.commands.output import print_json, print_table
 from hpcsim.errors import HpcsimError
+
+_EMPHASIS = re.compile(r"\*(\w+)\*")
+"""A parameter's name as docstrings mark it."""
 
 
 def list_registry(
@@ -29,6 +33,6 @@ def list_registry(
 def _summary(group: str, name: str) -> str:
     """Return the one-line summary; for a plug-in that cannot be loaded, why not."""
     try:
-        return registry.summary(group, name)
+        return _EMPHASIS.sub(r"\1", registry.summary(group, name))
     except HpcsimError as error:
         return str(error)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +21,9 @@ from hpcsim.results.quantities import duration, number, percentage
 from hpcsim.results.run import simulate
 from hpcsim.results.summary import Figure
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _ALWAYS = ("jobs_submitted", "jobs_started")
 _COUNTS = (
     ("jobs submitted", "jobs_submitted"),
@@ -27,8 +31,8 @@ _COUNTS = (
     ("  failed", "jobs_failed"),
     ("  cancelled", "jobs_cancelled"),
     ("  killed at their limit", "jobs_timeout"),
-    ("  rejected, can never run", "jobs_rejected"),
     ("  unfinished at the cut", "jobs_unfinished"),
+    ("  rejected", "jobs_rejected"),
 )
 _TIMES = (
     ("mean wait", "mean_wait_s"),
@@ -76,6 +80,8 @@ def run(
         print_json(summary)
     else:
         print_table(f"{label}, {describe(trace, machine)}", ("", "", "seconds"), _rows(summary))
+        if summary["jobs_rejected"]:
+            typer.echo(_commonest_rejection(result.jobs))
 
 
 @contextmanager
@@ -101,8 +107,16 @@ def _rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
         *((label, duration(summary[key]), _whole(summary[key])) for label, key in _TIMES),
         ("mean bounded slowdown", number(summary["mean_bounded_slowdown"]), ""),
         ("utilisation", percentage(summary["utilisation"]), ""),
-        ("offered load", percentage(summary["offered_load"]), ""),
+        ("offered load, as run", percentage(summary["offered_load"]), ""),
     ]
+
+
+def _commonest_rejection(jobs: pd.DataFrame) -> str:
+    """Return a sentence with the reason that most rejected jobs share, the first of equals."""
+    reasons = Counter(jobs["state_reason"][jobs["state"] == "REJECTED"])
+    reason, rejected = reasons.most_common(1)[0]
+    share = f"{number(rejected)} of {number(reasons.total())}"
+    return f"Commonest reason of rejection ({share}): {reason.rstrip('.') or 'none given'}."
 
 
 def _whole(seconds: Figure) -> str:

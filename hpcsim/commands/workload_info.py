@@ -46,7 +46,8 @@ def describe_workload(workload: Workload) -> dict[str, Any]:
     """Return the facts of a workload as plain data; times in seconds, NaN where there is nothing.
 
     ``usable`` counts jobs with a run time and a width above 0; ``processors`` is the machine by the
-    log's own header, in what the log counts.
+    log's own header, in what the log counts. ``offered_load`` is over all jobs by the log's run times:
+    nothing is killed at a limit and nothing rejected, as in `Workload.offered_load`.
     """
     ledger, columns = workload.ledger, workload.columns
     usable = (columns["run_s"] > 0) & (columns["nodes"] > 0)
@@ -99,7 +100,7 @@ def _fact_rows(facts: dict[str, Any], counted: str) -> list[tuple[str, str]]:
         ("share of node-seconds touched", percentage(facts["touched_share"])),
         (f"usable (run time and {counted} above 0)", number(facts["usable"])),
         (f"{counted} of the machine", "not in the log" if size is None else number(size)),
-        ("offered load", percentage(facts["offered_load"])),
+        ("offered load, as logged", percentage(facts["offered_load"])),
         ("span of submits", duration(facts["submit_span_s"])),
         ("users", number(facts["users"])),
     ]

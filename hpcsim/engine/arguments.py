@@ -90,6 +90,17 @@ def check_job(job: Any) -> None:
     _check_kind("job", job, Job, "Give a Job.")
 
 
+def check_is_served(job: Job) -> None:
+    """Refuse a submitted job that asks for what this version has not.
+
+    Raises:
+        Unsupported: it declares power, or the node counts it may run at.
+    """
+    if job.power_w is not None or job.allowed_nodes:
+        what = "allowed_nodes" if job.allowed_nodes else "power_w"
+        raise Unsupported(f"A job's {what} cannot be simulated yet.", "Leave it out.")
+
+
 def check_run_time(run_s: Any) -> None:
     """Refuse what is no number; its value is the caller's to check.
 

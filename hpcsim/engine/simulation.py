@@ -30,6 +30,7 @@ from hpcsim.engine.truth import Truth
 from hpcsim.engine.view import EngineSystem
 from hpcsim.errors import HpcsimError, StalledPolicy, Unsupported, WorkloadError
 from hpcsim.job import Job, JobState
+from hpcsim.node_ids import MOST_NODES
 from hpcsim.placement import Placement
 from hpcsim.policy import Policy
 from hpcsim.recorder import Recorder
@@ -180,13 +181,15 @@ class Simulation:
         """
         arguments.check_job(job)
         arguments.check_run_time(run_s)
+        arguments.check_is_served(job)
         queued = replace(job, row=len(self.columns.state), submit_s=self.env.now)
-        is_whole = isinstance(queued.nodes, int) and queued.nodes >= 1
+        is_whole = isinstance(queued.nodes, int) and 1 <= queued.nodes <= MOST_NODES
         if not is_whole or not queued.limit_s >= 0 or not 0 <= run_s < math.inf or end_state not in END_STATES:
             raise WorkloadError(
                 f"Job {job.job_id} asks for {job.nodes} nodes and {job.limit_s} s, would run {run_s} s and end "
                 f"{end_state}.",
-                "Give at least 1 whole node, times of 0 or more, and COMPLETED, FAILED or CANCELLED.",
+                f"Give at least 1 whole node and at most {MOST_NODES}, times of 0 or more, "
+                "and COMPLETED, FAILED or CANCELLED.",
             )
         self.truth.add(queued.row, run_s, end_state)
         self.columns.add_row(queued)

@@ -58,7 +58,9 @@ def area_weighted_wait_s(jobs: pd.DataFrame) -> float:
 def offered_load(jobs: pd.DataFrame, nodes: int) -> float:
     """Return sum(nodes x run) / (machine's *nodes* x span of the submits); no unit, above 1 means saturated.
 
-    Over the jobs that ran to their end, the span from first to last submit of all.
+    The load as run: over the jobs that ran to their end, by simulated run times, so that a job killed at
+    its limit counts up to there and a rejected one not at all. The span is from first to last submit of
+    all. `Workload.offered_load` is the load as logged, over all jobs by the log's run times.
     """
     if not len(jobs):
         return math.nan

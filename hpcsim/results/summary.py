@@ -37,7 +37,7 @@ SUMMARY_KEYS = {
     "utilisation": "share; node-seconds used / (nodes x time from first submit to last end)",
     "steady_utilisation": "share; the same between the submits at 10 % and at 90 % of the jobs",
     "makespan_s": "s; from first submit to last end",
-    "offered_load": "sum(nodes x run) / (machine nodes x time from first to last submit)",
+    "offered_load": "as run: sum(nodes x run) of jobs that ran to their end / (machine nodes x span of all submits)",
     "backfilled": "jobs that started while an earlier-submitted one went on waiting",
     "overtaken_s": "s; sum of the waits after later jobs had started in a job's place",
     "mean_queue_length": "jobs; time-weighted mean from first submit to last end",

@@ -82,3 +82,7 @@ def test_list_of_an_empty_group_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(registry, "names", lambda group: [])
     assert cli("list", "advisors").stdout.startswith("Nothing is registered under 'advisors'. ")
     assert json.loads(cli("list", "advisors", "--json").stdout) == []
+
+
+def test_list_shows_no_marks_of_docstrings(cli: Cli) -> None:
+    assert "Backfilling with reservations for" in cli("list", "policies").stdout

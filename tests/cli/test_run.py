@@ -93,3 +93,19 @@ def test_limit_and_until_cut_the_run(cli: Cli, trace: Path) -> None:
 def test_out_can_be_written_twice(cli: Cli, trace: Path, tmp_path: Path) -> None:
     for _ in range(2):
         assert cli("run", trace, "--out", tmp_path / "a" / "b").exit_code == 0
+
+
+def test_commonest_reason_of_rejection_stands_under_the_table(cli: Cli, write_log: Callable[..., Path]) -> None:
+    """Two jobs want 9 of 4 processors, one wants 8."""
+    done = cli("run", write_log([(1, 0, 5, 8), (2, 1, 5, 9), (3, 2, 5, 9), (4, 3, 5, 1)]))
+    reason = "Commonest reason of rejection (2 of 3): wants 9 processors, the most it can ever have is 4."
+    assert re.search(r"\n  rejected +3 *\n", done.stdout)
+    assert done.stdout.splitlines()[-1] == reason
+    assert "rejection" not in cli("run", write_log([(1, 0, 5, 4)])).stdout
+
+
+def test_load_as_run_and_as_logged_are_told_apart(cli: Cli, write_log: Callable[..., Path]) -> None:
+    """Over 10 s on 4 processors the log offers 4 x 10 + 8 x 5 = 80 of 40; of these 8 x 5 can never run."""
+    path = write_log([(1, 0, 10, 4), (2, 10, 5, 8)])
+    assert re.search(r"offered load, as logged +200.0 %", cli("workload", "info", path).stdout)
+    assert re.search(r"offered load, as run +100.0 %", cli("run", path).stdout)

@@ -68,8 +68,8 @@ def test_times_that_are_no_numbers(name: str) -> None:
         Workload({**{key: np.array(column) for key, column in GOOD.items()}, name: np.array(["soon", "late"])})
 
 
-@pytest.mark.parametrize("states", [[0, 9], [-1, 0], [0.5, 1]])
-def test_end_states_are_known_ones(states: list[float]) -> None:
+@pytest.mark.parametrize("states", [[0, 9], [-1, 0], [0.5, 1], [None, "FAILED"]])
+def test_end_states_are_known_ones(states: list[Any]) -> None:
     """Each index, with its meaning, is told."""
     with pytest.raises(WorkloadError, match=r"unknown end state\. Known: 0 \(COMPLETED\), 1 \(FAILED\), 2 \(CANC"):
         Workload.of(**GOOD, end_state=states)

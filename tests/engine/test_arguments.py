@@ -8,7 +8,7 @@ import pytest
 
 from hpcsim.cluster import Cluster
 from hpcsim.engine.simulation import Simulation
-from hpcsim.errors import HpcsimError, InvalidArgument
+from hpcsim.errors import HpcsimError, InvalidArgument, Unsupported, WorkloadError
 from hpcsim.job import Job
 from hpcsim.policies import FCFS
 from hpcsim.recorder import Recorder
@@ -69,6 +69,19 @@ def test_submit(stepped: Simulation) -> None:
     with pytest.raises(InvalidArgument, match=r"job is 5\. Give a Job"):
         stepped.submit(5, 5)  # type: ignore[arg-type]
     assert not stepped.queue
+
+
+@pytest.mark.parametrize("asked", [{"power_w": 300.0}, {"allowed_nodes": (1, 2)}])
+def test_submit_what_is_not_served(stepped: Simulation, asked: dict[str, Any]) -> None:
+    """Declared power and other node counts would have no effect."""
+    with pytest.raises(Unsupported, match=f"A job's {next(iter(asked))} cannot be simulated yet"):
+        stepped.submit(Job(0, 9, 0, 1, **asked), 5)
+
+
+def test_submit_more_nodes_than_tables_can_count(stepped: Simulation) -> None:
+    """As a workload refuses it."""
+    with pytest.raises(WorkloadError, match="at least 1 whole node and at most 2147483647"):
+        stepped.submit(Job(0, 9, 0, 2**31), 5)
 
 
 def test_cancel(stepped: Simulation) -> None:

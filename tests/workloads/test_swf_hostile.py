@@ -73,6 +73,11 @@ def test_more_processors_than_any_machine_has(read_text):
     assert (rules(w)["too-many-processors"], w.ledger.refused) == (2, 2)
 
 
+def test_more_processors_by_the_caller_than_any_machine_has(read_text):
+    with pytest.raises(WorkloadError, match=r"No machine has 2147483648 processors\. Give at most 2147483647\."):
+        read_text(row(), processors=2**31)
+
+
 def test_machine_given_by_the_caller_wins(read_text):
     assert read_text("; MaxProcs: 140\n" + row(), processors=70).machine_nodes == 70
 

@@ -116,9 +116,10 @@ def jobs(count: int, *, gap_s: int = 100, run_s: int = 300, width: int = 4) -> s
         (jobs(200), {"processors": 4608}, r"load of 0.00262 to 4,608 processors, the widest asks for 4"),
         (jobs(200), {"processors": 4}, r"load of 3\.\d+ to 4 processors"),
         (jobs(200), {"processors": 3}, r"200 jobs ask for more than its 3 processors, up to 4"),
+        (jobs(1), {"processors": 3}, r"1 job asks for more than its 3 processors, up to 4"),
         (jobs(200, gap_s=10**7), {"processors": 4}, "span 63 years"),
     ],
-    ids=["one instant", "machine too large", "machine too small", "jobs too wide", "span"],
+    ids=["one instant", "machine too large", "machine too small", "jobs too wide", "job too wide", "span"],
 )
 def test_suspicious_numbers_are_named(tmp_path, text, options, message):
     path = tmp_path / "log.swf"

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hpcsim.errors import SuspiciousWorkload, WorkloadError, WorkloadRepaired, closest
 from hpcsim.ingest import Mode
 from hpcsim.job import JobState
+from hpcsim.node_ids import MOST_NODES
 from hpcsim.workload import END_STATES, Workload
 from hpcsim.workloads.readers.assessment import Assessment
 from hpcsim.workloads.readers.findings import Rule
@@ -117,6 +118,8 @@ def _check_options(mode: str, quarantine_path: Any, processors: int | None, limi
         raise WorkloadError("Mode 'quarantine' and quarantine_path go together.", "Give both or neither.")
     if processors is not None and processors < 1:
         raise WorkloadError(f"A machine of {processors} processors runs nothing.", "Give processors of 1 or more.")
+    if processors is not None and processors > MOST_NODES:
+        raise WorkloadError(f"No machine has {processors} processors.", f"Give at most {MOST_NODES}.")
     if limit_rows is not None and limit_rows < 0:
         raise WorkloadError(f"Cannot read {limit_rows} rows.", "Give limit_rows of 0 or more.")
 
@@ -127,7 +130,7 @@ def _refuse_foreign(table: SwfTable, path: Path) -> None:
         return
     refused = table.findings.refused_lines()
     if refused:
-        cause = f"{path} is no SWF file: no line of it holds a job (lines tried: {len(refused)}, the first is line {min(refused)})."
+        cause = f"{path} is no SWF file: no line holds a job ({len(refused)} tried, from line {min(refused)} on)."
         raise WorkloadError(cause, "Check the format.", path=str(path), line=min(refused))
 
 
