@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -198,9 +199,13 @@ def test_reader_that_leaves_after_the_first_line_is_no_error() -> None:
         "registry.summary = lambda group, name: 'x' * 60\n"
         "cli.main()"
     )
-    command = f'"{sys.executable}" -c "{code}" list | head -n 1; exit ${{PIPESTATUS[0]}}'
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (failures.EXIT_PIPE_CLOSED, "Policies\n", "")
+    command = [sys.executable, "-c", code, "list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        assert writer.stderr is not None
+        assert os.read(writer.stdout.fileno(), 9) == b"Policies\n"
+        writer.stdout.close()
+        assert (writer.stderr.read(), writer.wait(timeout=60)) == (b"", failures.EXIT_PIPE_CLOSED)
 
 
 @pytest.mark.parametrize("option", ["--out", "--report", "--cluster", "--quarantine"])
