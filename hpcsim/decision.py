@@ -41,3 +41,4 @@ class WakeAt(NamedTuple):
 
 
 Decision = Start | Reserve | Reject | WakeAt
+DECISIONS = frozenset({Start, Reserve, Reject, WakeAt})

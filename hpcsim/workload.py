@@ -162,7 +162,7 @@ class Workload:
         if not len(self):
             return math.nan
         span = float(self.columns["submit_s"].max() - self.columns["submit_s"].min())
-        area = float(np.dot(self.columns["nodes"].astype(float), self.columns["run_s"].astype(float)))
+        area = float((self.columns["nodes"].astype(float) * self.columns["run_s"]).sum())
         return area / (nodes * span) if span > 0 else math.nan
 
     def sha256(self) -> str:

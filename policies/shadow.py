@@ -61,6 +61,8 @@ class ShadowPass(Listener):
         arrived, self._arrived = self._arrived, []
         if not self._nothing_but_arrivals(waiting, system):
             return self._whole_pass(waiting, system)
+        if not system.free:
+            return ()
         if len(arrived) > 1 and isinstance(waiting, SortedQueue):
             arrived.sort(key=waiting.position)
         chosen, self._extra = choose_among(arrived, self._room(system))
@@ -82,6 +84,8 @@ class ShadowPass(Listener):
             yield Reserve(last, math.inf)
         if system.promised.get(head.row, math.inf) != shadow_s:
             yield Reserve(head, shadow_s)
+        if not system.free:
+            return
         if self._can_skip:
             chosen, self._extra = waiting.choose(self._room(system))  # type: ignore[attr-defined]
         else:
@@ -114,8 +118,8 @@ class ShadowPass(Listener):
         Near the shadow time itself a job that outlives its limit could move it.
         """
         return (
-            self._can_skip
-            and self._ends_seen == system.ends_seen
+            self._ends_seen == system.ends_seen
+            and self._can_skip
             and waiting[0] is self._head
             and system.now_s + 1 <= self._latest_end_s
         )

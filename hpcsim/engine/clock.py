@@ -20,23 +20,36 @@ CHANGE = 2
 ARRIVAL = 3
 
 
+def _act(event: Any) -> None:
+    event.action(event)
+
+
+def _pass_by(event: Any) -> None:
+    pass
+
+
 class Happening(simpy.Event):
-    """An event of ours, which stands at an absolute instant and has one callback."""
+    """An event of ours, which stands at an absolute instant and has one action.
+
+    SimPy's own `step` processes it as well; `step` below needs less ado.
+    """
+
+    action: Callable[[Any], None]
+    callbacks = (_act,)  # type: ignore[assignment]
+    _value = None
+    _ok = True
 
     def __init__(self) -> None:
         """Leave everything to `happen_at`: a subclass may exist before its time is known."""
 
-    def happen_at(self, env: simpy.Environment, time_s: float, priority: int, callback: Callable[[Any], None]) -> None:
+    def happen_at(self, env: simpy.Environment, time_s: float, priority: int, action: Callable[[Any], None]) -> None:
         """Put this event at *time_s*, at the rank *priority* within that instant."""
-        self.env = env
-        self.callbacks = [callback]
-        self._value = None
-        self._ok = True
+        self.action = action
         heappush(env._queue, (time_s, priority, next(env._eid), self))  # type: ignore[misc]
 
     def annul(self) -> None:
         """Let the event pass without effect."""
-        self.callbacks = []
+        self.action = _pass_by
 
 
 def pending_events(env: simpy.Environment) -> list[Any]:
@@ -49,9 +62,7 @@ def step(env: simpy.Environment) -> None:
     event = env._queue[0][3]
     if isinstance(event, Happening):
         env._now = heappop(env._queue)[0]
-        callbacks, event.callbacks = event.callbacks, None  # type: ignore[assignment]
-        for callback in callbacks:
-            callback(event)
+        event.action(event)
     else:
         env.step()
 

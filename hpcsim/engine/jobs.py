@@ -53,6 +53,7 @@ class JobLife:
         self._never_runs = _admission(cluster)
         self._grace_s = grace_s if kill_at_limit else math.inf
         self._checker = checker
+        self._on_end = self._end
         self._observers: Observers
         self._system: System
 
@@ -93,7 +94,7 @@ class JobLife:
         if held.run_s > job.limit_s + self._grace_s:
             held.end_state = _TIMEOUT
             end_s = held.limit_end_s + self._grace_s
-        held.happen_at(self.env, end_s, COMPLETION, self._end)
+        held.happen_at(self.env, end_s, COMPLETION, self._on_end)
         if self._checker:
             self._checker.started(job, now_s, held.intervals)
         if self._observers.start:

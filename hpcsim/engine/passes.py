@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
-from hpcsim.decision import Decision
+from hpcsim.decision import DECISIONS, Decision
 from hpcsim.engine.blame import policy_failed
 from hpcsim.engine.checker import InvariantChecker
 from hpcsim.engine.clock import CHANGE, Happening
@@ -70,7 +70,7 @@ class Passes:
         if life.has_news:
             self._woken_only = 0
         life.has_news = self.is_woken = False
-        if life.queue:
+        if len(life.queue):
             if self._policy is None:
                 self.is_open = True
                 return
@@ -88,7 +88,7 @@ class Passes:
     def _follow(self, decisions: Iterable[Decision]) -> None:
         """Apply each decision before the generator goes on; throw a refused one back into it."""
         apply = self._apply
-        if isinstance(decisions, Decision):
+        if type(decisions) in DECISIONS:
             raise TypeError("schedule() returned one decision, which is not iterable as decisions: yield it")
         iterator = iter(decisions)
         left = len(self._life.queue) + PATIENCE

@@ -16,6 +16,7 @@ class Arrivals(Happening):
 
     def __init__(self, env: simpy.Environment, truth: Truth, life: JobLife) -> None:
         super().__init__()
+        self.env = env
         self._life = life
         self._jobs = truth.arriving()
         self._next = next(self._jobs, None)
@@ -27,11 +28,12 @@ class Arrivals(Happening):
     def _feed(self, event: Any) -> None:
         """Admit the jobs of this instant and go to the next one."""
         job, now_s, admit = self._next, self.env._now, self._life.admit
-        while job is not None:
+        assert job is not None
+        admit(job)
+        for job in self._jobs:
             if job.submit_s != now_s:
                 self._next = job
                 self.happen_at(self.env, job.submit_s, ARRIVAL, self._feed)
                 return
             admit(job)
-            job = next(self._jobs, None)
         self._life.is_fed = True

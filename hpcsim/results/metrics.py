@@ -52,7 +52,7 @@ def area_weighted_wait_s(jobs: pd.DataFrame) -> float:
     wait_s, run_s, nodes = _ran(jobs)
     area_node_s = nodes * run_s
     total = float(area_node_s.sum())
-    return float(np.dot(area_node_s, wait_s)) / total if total > 0 else math.nan
+    return float((area_node_s * wait_s).sum()) / total if total > 0 else math.nan
 
 
 def offered_load(jobs: pd.DataFrame, nodes: int) -> float:
@@ -67,7 +67,7 @@ def offered_load(jobs: pd.DataFrame, nodes: int) -> float:
     submit_s = jobs["submit_s"].to_numpy()
     span_s = float(submit_s.max() - submit_s.min())
     _, run_s, job_nodes = _ran(jobs)
-    return float(np.dot(job_nodes, run_s)) / (nodes * span_s) if span_s > 0 else math.nan
+    return float((job_nodes * run_s).sum()) / (nodes * span_s) if span_s > 0 else math.nan
 
 
 def whole_window(jobs: pd.DataFrame, clock_s: float = math.nan) -> Window:

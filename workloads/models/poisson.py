@@ -46,7 +46,7 @@ def poisson(*, jobs: int = 1000, nodes: int = 64, load: float = 0.8, seed: int =
     widths = np.minimum(_log_uniform(rng, 1, nodes + 1, jobs).astype(np.int32), nodes)
     overestimates = _log_uniform(rng, 1, GREATEST_OVERESTIMATE, jobs)
     limit_s = np.ceil(run_s * overestimates / MINUTE_S).astype(np.int64) * MINUTE_S
-    span_s = float(np.dot(run_s, widths)) / (nodes * load)
+    span_s = float((run_s * widths).sum()) / (nodes * load)
     columns: dict[str, NDArray[Any]] = {
         "job_id": np.arange(1, jobs + 1, dtype=np.int32),
         "submit_s": _arrivals(rng, jobs, span_s),
