@@ -26,6 +26,7 @@ GROUPS = (
     "placements",
     "readers",
     "models",
+    "datasets",
     "surrogates",
     "search",
     "advisors",
