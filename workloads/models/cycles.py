@@ -80,3 +80,19 @@ def _span_s(ends: Sequence[tuple[Cycle, Floats]], stretch: float) -> float:
 def flat_points(rng: np.random.Generator, count: int) -> Floats:
     """Return *count* ascending points with exponential gaps of mean 1: a Poisson process before the cycle."""
     return np.cumsum(rng.exponential(1.0, count))
+
+
+def office_week() -> Cycle:
+    """Return a week of hours, index 0 on Monday at midnight: quiet nights, full working days, half-empty weekends.
+
+    Weekday hours rise from 0.35 at 5 h to 1.9 at 15 h as a raised cosine; at weekends all are 0.45 of that.
+    """
+    hours = np.arange(24)
+    day = 0.35 + 1.55 * (0.5 + 0.5 * np.cos((hours - 15) / 24 * 2 * np.pi)) ** 1.5
+    return Cycle.of(np.concatenate([day * factor for factor in (1, 1, 1, 1, 1, 0.45, 0.45)]), WEEK_S)
+
+
+def half_days(day_share: float) -> Cycle:
+    """Return a day of two halves: 8 to 20 h holds *day_share* (0 to 1) of its arrivals, the night the rest."""
+    hours = np.arange(24)
+    return Cycle.of(np.where((hours >= 8) & (hours < 20), day_share, 1 - day_share), DAY_S)

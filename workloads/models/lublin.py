@@ -69,12 +69,13 @@ def lublin(
     check_choice("estimates", estimates, ESTIMATES)
     if load is not None:
         check_number("load", load, above=0)
-    kinds = [_on_machine(kind, nodes) for kind in CLASSES[classes]]
     kinds_seed, estimates_seed = np.random.SeedSequence(seed).spawn(2)
     columns = _columns([_on_machine(kind, nodes) for kind in CLASSES[classes]], kinds_seed, jobs, nodes, load)
     columns["limit_s"] = columns["run_s"].copy()
     if estimates == "tsafrir":
-        columns["limit_s"] = estimates_of(columns["run_s"], rng=np.random.default_rng(estimates_seed))
+        columns["limit_s"] = estimates_of(
+            columns["run_s"], rng=np.random.default_rng(estimates_seed), may_lengthen=True
+        )
     options = {"jobs": jobs, "nodes": nodes, "classes": classes, "load": load, "estimates": estimates, "seed": seed}
     return Workload(
         {"job_id": np.arange(1, jobs + 1)} | columns,
@@ -121,7 +122,7 @@ def sizes(kind: JobClass, rng: np.random.Generator, count: int, nodes: int) -> I
 
 
 def run_times_s(kind: JobClass, rng: np.random.Generator, widths: Ints, nodes: int) -> Ints:
-    """Return a run time in whole seconds for each size, of two gammas of ln(run): wide jobs more often of the long one."""
+    """Return a run time in whole seconds for each size: of two gammas of ln(run), the long one more often if wide."""
     relative = widths * min(1.0, REFERENCE_NODES / nodes)
     share_short = np.clip(kind.slope * relative + kind.offset, 0.0, 1.0)
     logs: Floats = np.full(len(widths), math.inf)

@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Bin = tuple[int, int]
 """(estimate in seconds, jobs)."""
 
-HOUR_S = 3600
+MINUTE_S, HOUR_S = 60, 3600
 MOST_USER_BINS = 20
 DISTINCT = ((0, 0), (20, 10), (200, 20), (1000, 35), (10_000, 90), (70_000, 340), (250_000, 565))
 """Jobs and distinct estimates in the logs the model was fitted to; constant above."""
@@ -33,6 +33,7 @@ def estimates_of(
     rng: np.random.Generator,
     longest_s: int | None = None,
     user_bins: Sequence[Bin] = (),
+    may_lengthen: bool = False,
 ) -> Ints:
     """Return a requested time in seconds for each run time [J]; none is below its run time.
 
@@ -42,6 +43,8 @@ def estimates_of(
         longest_s: the longest estimate users may give, at least an hour and the longest run time;
             the default is the larger of both, in whole minutes.
         user_bins: estimates that are known, with the jobs that give them.
+        may_lengthen: where too few estimates are as long as the run times, as in short workloads,
+            lengthen them to whole minutes over the run times; else that is an error.
 
     Raises:
         WorkloadError: *longest_s* is too short, or too few jobs estimate as much as they run.
@@ -50,7 +53,7 @@ def estimates_of(
         return np.zeros(0, dtype=np.int64)
     longest_run_s = int(run_s.max())
     if longest_s is None:
-        longest_s = max(HOUR_S, math.ceil(longest_run_s / 60) * 60)
+        longest_s = max(HOUR_S, math.ceil(longest_run_s / MINUTE_S) * MINUTE_S)
     if longest_s < max(HOUR_S, longest_run_s):
         raise WorkloadError(
             f"The longest estimate is {longest_s} s, the longest run time {longest_run_s} s.",
@@ -58,6 +61,9 @@ def estimates_of(
         )
     bins = estimate_bins(len(run_s), longest_s, rng, user_bins)
     estimates = np.repeat([time for time, _ in bins], [count for _, count in bins])
+    if may_lengthen:
+        least = np.sort(np.minimum(-(-run_s // MINUTE_S) * MINUTE_S, longest_s))
+        estimates = np.maximum(np.sort(estimates), least)
     return assign(np.asarray(run_s, dtype=np.int64), estimates.astype(np.int64), rng)
 
 
@@ -131,7 +137,7 @@ def _check_bins(jobs: int, longest_s: int, user_bins: Sequence[Bin]) -> None:
 def _head(longest_s: int, rng: np.random.Generator, heads: int) -> dict[int, float]:
     """Return the popular estimates and their shares in percent: the *heads* most popular of the twenty."""
     shares = head_shares()
-    ranked = zip(head_times_s(longest_s), popularity(rng), strict=True)
+    ranked = zip(head_times_s(longest_s), popularity(rng), strict=False)  # a short longest has fewer than twenty
     return {time: shares[rank - 1] for time, rank in ranked if rank <= heads}
 
 
