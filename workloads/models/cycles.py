@@ -8,7 +8,7 @@ the points instead of the seconds scales the load and leaves each hour of the da
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,37 +44,58 @@ class Cycle:
 
     def times_s(self, points: Floats) -> Floats:
         """Return the seconds at which so many points have gone by since the start of a period."""
-        edges = np.concatenate(([0.0], np.cumsum(self.weights)))
+        edges, seconds = self._edges()
         periods, rest = np.divmod(points, edges[-1])
-        return np.asarray(periods * self.period_s + np.interp(rest, edges, np.arange(len(edges)) * self.bucket_s))
+        return np.asarray(periods * self.period_s + np.interp(rest, edges, seconds))
+
+    def points_at(self, time_s: float) -> float:
+        """Return the points that have gone by so many seconds after the start of a period."""
+        edges, seconds = self._edges()
+        periods, rest_s = divmod(time_s, self.period_s)
+        return float(periods * edges[-1] + np.interp(rest_s, seconds, edges))
+
+    def _edges(self) -> tuple[Floats, Floats]:
+        """Return the buckets' edges in points and in seconds, both from 0."""
+        edges: Floats = np.concatenate(([0.0], np.cumsum(self.weights)))
+        return edges, np.arange(len(edges), dtype=np.float64) * self.bucket_s
 
 
 def spread(streams: Sequence[tuple[Cycle, Floats]], span_s: float) -> list[Floats]:
     """Return the times of several streams of points, stretched alike until all together span *span_s* seconds.
 
-    Each stream is a cycle and its points, ascending, [J] each; empty ones are allowed. Where there is
-    nothing to stretch (one arrival in all) the times are as they are.
+    Each stream is a cycle and its points, ascending from the start of a period, [J] each; empty ones
+    are allowed. Where there is nothing to stretch (one arrival in all) the times are as they are.
     """
     ends = [(cycle, points[[0, -1]]) for cycle, points in streams if len(points)]
-    stretch = 1.0
-    if _span_s(ends, 1.0) > 0:
-        stretch = _stretch(ends, span_s)
+
+    def reached_s(stretch: float) -> float:
+        times = [cycle.times_s(points * stretch) for cycle, points in ends]
+        return float(max(t[1] for t in times) - min(t[0] for t in times)) if times else 0.0
+
+    stretch = _solve(reached_s, span_s) if reached_s(1.0) > 0 else 1.0
     return [cycle.times_s(points * stretch) for cycle, points in streams]
 
 
-def _stretch(ends: Sequence[tuple[Cycle, Floats]], span_s: float) -> float:
+def spread_from(cycle: Cycle, points: Floats, start_s: float, span_s: float) -> Floats:
+    """Return times for *points* [J], ascending: the first at *start_s* of a period, the last *span_s* later."""
+    offset, since_first = cycle.points_at(start_s), points - points[0]
+
+    def reached_s(stretch: float) -> float:
+        return float(cycle.times_s(offset + since_first[-1:] * stretch)[0]) - start_s
+
+    stretch = _solve(reached_s, span_s) if since_first[-1] > 0 else 1.0
+    return cycle.times_s(offset + since_first * stretch)
+
+
+def _solve(reached: Callable[[float], float], wanted: float) -> float:
+    """Return the argument at which a growing function reaches *wanted*, by bisection."""
     low, high = 0.0, 1.0
-    while _span_s(ends, high) < span_s:
+    while reached(high) < wanted:
         high *= 2
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        low, high = (middle, high) if _span_s(ends, middle) < span_s else (low, middle)
+        low, high = (middle, high) if reached(middle) < wanted else (low, middle)
     return high
-
-
-def _span_s(ends: Sequence[tuple[Cycle, Floats]], stretch: float) -> float:
-    times = [cycle.times_s(points * stretch) for cycle, points in ends]
-    return float(max(t[1] for t in times) - min(t[0] for t in times)) if times else 0.0
 
 
 def flat_points(rng: np.random.Generator, count: int) -> Floats:

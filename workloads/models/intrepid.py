@@ -106,7 +106,7 @@ def _asked(held: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int6
     """Return what jobs that hold partitions of *held* nodes ask for: all, or more than the next smaller has."""
     less = np.where(held > min(HELD), held // 2, 0)
     part = less + 1 + np.floor(rng.random(len(held)) * (held - less - 1)).astype(np.int64)
-    return np.where(rng.random(len(held)) < FULL_SHARE, held, part)
+    return np.asarray(np.where(rng.random(len(held)) < FULL_SHARE, held, part))
 
 
 def _run_times_s(count: int, rng: np.random.Generator) -> NDArray[np.int64]:
