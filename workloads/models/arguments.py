@@ -1,4 +1,4 @@
-"""Arguments that all models share, refused with one sentence where they make no sense."""
+"""Arguments of models and transformations, refused with one sentence where they make no sense."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check_whole(name: str, value: Any, *, least: int = 1) -> None:
         WorkloadError: the sentence names the argument and the bound.
     """
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-        raise WorkloadError(f"The model got {name} = {value!r}.", f"Give a whole number of {least} or more.")
+        raise WorkloadError(f"Got {name} = {value!r}.", f"Give a whole number of {least} or more.")
 
 
 def check_number(
@@ -32,7 +32,7 @@ def check_number(
         low = f"above {above:g}" if above > -math.inf else f"of {least:g} or more" if least > -math.inf else ""
         high = f"at most {most:g}" if most < math.inf else ""
         raise WorkloadError(
-            f"The model got {name} = {value!r}.", f"Give a number {' and '.join(filter(None, (low, high)))}."
+            f"Got {name} = {value!r}.", f"Give a number {' and '.join(filter(None, (low, high)))}".rstrip() + "."
         )
 
 
@@ -45,5 +45,5 @@ def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
     choices = list(known)
     if value not in choices:
         raise WorkloadError(
-            f"The model has no {name} '{value}'.{closest(str(value), choices)}", f"Known: {', '.join(choices)}."
+            f"There is no {name} '{value}'.{closest(str(value), choices)}", f"Known: {', '.join(choices)}."
         )

@@ -113,7 +113,7 @@ def _run_times_s(count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     shares, medians, sigmas = (np.array(column) for column in zip(*RUN_TIMES, strict=True))
     kind = rng.choice(len(shares), size=count, p=shares)
     run_s = np.rint(medians[kind] * np.exp(sigmas[kind] * rng.standard_normal(count)))
-    return np.clip(run_s, SHORTEST_S, LONGEST_S).astype(np.int64)
+    return np.asarray(np.clip(run_s, SHORTEST_S, LONGEST_S), dtype=np.int64)
 
 
 def _limits_s(run_s: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -63,7 +63,7 @@ def sizes(app_size: Floats, app: Ints, user: Ints, rng: np.random.Generator) -> 
 def asked_by_habit(
     shares: Shares, size: Floats, user: Ints, kappa: float, nodes: int, rng: np.random.Generator
 ) -> Ints:
-    """Return node counts whose distribution is *shares*: wide ones go to users of wide habits, by *kappa* to large jobs.
+    """Return node counts whose distribution is *shares*: wide ones for users of wide habits, by *kappa* for large jobs.
 
     Only with *kappa* > 0 does a count say anything about its job.
     """

@@ -138,6 +138,8 @@ def _header(workload: Workload) -> Header:
     if not header and workload.provenance.get("reader") != "swf":
         count = str(len(workload))
         header = {"Version": [VERSION], "MaxJobs": [count], "MaxRecords": [count]}
+        if workload.machine_nodes is not None:  # or a reader could only guess it, by the widest job
+            header["MaxProcs"] = [str(workload.machine_nodes)]
     nodes = workload.columns["nodes"]
     widest = int(nodes.max()) if len(nodes) else None
     machine = workload.machine_nodes
