@@ -69,7 +69,7 @@ class JobScaling:
 
     def power_w(self, nodes: ArrayLike) -> Floats:
         """Return the mean power of the whole job in watts at each of *nodes*."""
-        return self.asked_power_w * self.curve.job_w(nodes, self.law) / self.curve.job_w(self.nodes, self.law)
+        return self.asked_power_w * (self.curve.job_w(nodes, self.law) / self.curve.job_w(self.nodes, self.law))
 
     def energy_j(self, nodes: ArrayLike) -> Floats:
         """Return the energy of the job in joules at each of *nodes*."""
@@ -131,7 +131,7 @@ def true_power_w(workload: Workload, rows: NDArray[np.int64], nodes: ArrayLike) 
     columns = _rows(workload, rows)
     counts = np.asarray(nodes, dtype=np.float64)
     asked = _asked(_curve_w(columns, columns["nodes"].astype(np.float64)), counts)
-    return np.asarray(_asked(columns["mean_power_w"], counts) * _curve_w(columns, counts) / asked)
+    return np.asarray(_asked(columns["mean_power_w"], counts) * (_curve_w(columns, counts) / asked))
 
 
 def _curve_w(columns: Mapping[str, NDArray[Any]], counts: Floats) -> Floats:

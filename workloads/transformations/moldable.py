@@ -1,4 +1,4 @@
-"""A rigid log made moldable: a scaling law for each job, drawn and not known."""
+"""Moldable or rigid: a scaling law for each job of a log that has none, or every job kept at its count."""
 
 from __future__ import annotations
 
@@ -60,3 +60,10 @@ def make_moldable(
         "waiting_share": np.full(count, WAITING_SHARE),
     }
     return changed(workload, columns, call("make_moldable", nodes=size, most_variation=most_variation, seed=seed))
+
+
+def make_rigid(workload: Workload) -> Workload:
+    """Return the jobs with no other node count than the one they ask for; what is known of others stays hidden."""
+    result = changed(workload, {}, call("make_rigid"))
+    result.columns.pop("allowed_nodes", None)
+    return result
