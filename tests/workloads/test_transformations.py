@@ -17,6 +17,7 @@ from hpcsim.workloads.transformations.moldable import make_moldable, make_rigid
 from hpcsim.workloads.transformations.people import anonymise
 from hpcsim.workloads.transformations.sessions import resample_sessions
 from hpcsim.workloads.transformations.window import busiest, part_by_time, split_by_time, window
+from hpcsim.workloads.writers.swf import write_swf
 
 DAY_S, WEEK_S = 86_400, 7 * 86_400
 
@@ -254,6 +255,12 @@ def test_resampling_is_seeded_and_needs_users(weeks):
 @pytest.mark.parametrize("name", registry.names("transformations"))
 def test_every_transformation_is_registered_with_a_summary(name):
     assert registry.summary("transformations", name).endswith(".")
+
+
+def test_swf_files_say_what_was_done(tmp_path, read):
+    log = scale_load(poisson(jobs=50, nodes=64), load=0.5)
+    write_swf(log, tmp_path / "x.swf")
+    assert read(tmp_path / "x.swf").header["Note"] == ["changed by hpcsim: scale_load(load=0.5, nodes=64)"]
 
 
 def test_transformations_leave_their_input_alone(weeks):

@@ -11,7 +11,7 @@ from hpcsim.workloads.transformations.record import call, changed
 
 NUMBERED = ("user_id", "group_id", "app_id", "account", "qos")
 DROPPED = ("name",)
-HEADER_KEPT = ("Version", "MaxNodes", "MaxProcs", "MaxRuntime", "MaxJobs", "MaxRecords", "Preemption", "Note")
+HEADER_KEPT = ("Version", "MaxNodes", "MaxProcs", "MaxRuntime", "MaxJobs", "MaxRecords", "Preemption")
 """Keys of the header that name no person, place or date."""
 
 
@@ -19,8 +19,8 @@ def anonymise(workload: Workload, *, seed: int = 0) -> Workload:
     """Return the jobs with users, groups, applications, accounts and qualities of service under random numbers.
 
     Equal ones stay equal. Job names go, jobs are numbered from 1, submit times count from the first
-    one, and of header and provenance nothing stays that names a person, a place, a file or a date.
-    Notes of the header are kept: read them before you pass the log on.
+    one, and of header and provenance nothing stays that may name a person, a place, a file or a
+    date, notes included. The log's terms of use stay in force: look them up before you pass it on.
 
     Raises:
         WorkloadError: *seed* is below 0.
