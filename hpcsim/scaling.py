@@ -25,6 +25,7 @@ from hpcsim.speedup import (
     PowerCurve,
     PowerLaw,
     SpeedUp,
+    Table,
     amdahl_speed_up,
     downey_speed_up,
     node_power_w,
@@ -34,15 +35,20 @@ from hpcsim.workload import Workload
 
 Floats = NDArray[np.float64]
 
-LAWS = ("rigid", "amdahl", "downey", "power-law")
+LAWS = ("rigid", "amdahl", "downey", "power-law", "table")
 """Names of the laws; column ``scaling_law`` holds indices into this. A rigid job runs at no other count."""
 
-RIGID, AMDAHL, DOWNEY, POWER_LAW = range(len(LAWS))
+RIGID, AMDAHL, DOWNEY, POWER_LAW, TABLE = range(len(LAWS))
 
 TRUTH = ("scaling_law", "scaling_a", "scaling_b", "mean_power_w", "idle_w", "peak_w", "waiting_share")
 """The hidden columns. ``scaling_a`` and ``scaling_b`` are the law's parameters in the order of its class
 (serial share and communication; parallelism and variation; exponent and nothing); ``mean_power_w`` is the
 job's mean power at the count asked for; the last three are those of `hpcsim.speedup.PowerCurve`."""
+
+SCALING_TABLE = "scaling_table"
+"""A hidden column that workloads with the law ``table`` have as well: for each job of that law its node counts
+and run times in seconds, as `hpcsim.speedup.Table` takes them; None for the others. Only the ratio of the times
+counts: the run time at the count asked for is the log's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,9 @@ def scaling_of(workload: Workload, row: int) -> JobScaling | None:
         WorkloadError: the workload carries no truth.
     """
     columns = _truth(workload)
-    law = _law(*(columns[name][row].item() for name in TRUTH[:3]))
+    table = columns[SCALING_TABLE][row] if SCALING_TABLE in columns else None
+    code, a, b = (columns[name][row].item() for name in TRUTH[:3])
+    law = _law(code, a, b, table)
     if law is None:
         return None
     power_w, *curve = (columns[name][row].item() for name in TRUTH[3:])
@@ -102,10 +110,13 @@ def scaling_of(workload: Workload, row: int) -> JobScaling | None:
 
 
 def speed_ups(columns: Mapping[str, NDArray[Any]], nodes: ArrayLike) -> Floats:
-    """Return S(n) of J jobs by their columns ``scaling_law scaling_a scaling_b``.
+    """Return S(n) of J jobs by their columns ``scaling_law scaling_a scaling_b`` and, if any, ``scaling_table``.
 
     *nodes* has shape [J] (a count each) or [J, N] or [1, N]; so has the answer. Rigid jobs get 1
     at any count.
+
+    Raises:
+        InvalidArgument: a count lies outside a job's table.
     """
     counts = np.asarray(nodes, dtype=np.float64)
     shape = (-1,) + (1,) * (counts.ndim - 1)
@@ -115,6 +126,8 @@ def speed_ups(columns: Mapping[str, NDArray[Any]], nodes: ArrayLike) -> Floats:
     for code, formula in ((AMDAHL, amdahl_speed_up), (DOWNEY, downey_speed_up), (POWER_LAW, _power_law)):
         mask = law == code
         result[mask] = formula(counts[mask], a[mask], b[mask])
+    for row in np.flatnonzero(np.asarray(columns[TRUTH[0]]) == TABLE).tolist():
+        result[row] = _table(columns[SCALING_TABLE][row]).speed_up(counts[row])
     return result
 
 
@@ -148,9 +161,16 @@ def _power_law(nodes: ArrayLike, exponent: ArrayLike, _: ArrayLike) -> Floats:
     return power_law_speed_up(nodes, exponent)
 
 
-def _law(code: int, a: float, b: float) -> SpeedUp | None:
+def _table(pair: Any) -> Table:
+    counts, times_s = pair
+    return Table(tuple(int(count) for count in counts), tuple(float(time) for time in times_s))
+
+
+def _law(code: int, a: float, b: float, table: Any) -> SpeedUp | None:
     if code == RIGID:
         return None
+    if code == TABLE:
+        return _table(table)
     return PowerLaw(a) if code == POWER_LAW else (Amdahl if code == AMDAHL else Downey)(a, b)
 
 
@@ -165,4 +185,5 @@ def _truth(workload: Workload) -> Mapping[str, NDArray[Any]]:
 
 def _rows(workload: Workload, rows: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     columns = _truth(workload)
-    return {name: columns[name][rows] for name in (*TRUTH, "nodes", "run_s")}
+    names = (*TRUTH, SCALING_TABLE, "nodes", "run_s")
+    return {name: columns[name][rows] for name in names if name in columns}

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from hpcsim.errors import WorkloadError
-from hpcsim.scaling import TRUTH, has_truth
+from hpcsim.scaling import SCALING_TABLE, TRUTH, has_truth
 from hpcsim.workload import Workload
 from hpcsim.workloads.writers.atomic import replacing
 
-FILE_COLUMNS = ("job_id", "nodes", "run_s", "end_state", *TRUTH)
+FILE_COLUMNS = ("job_id", "nodes", "run_s", "end_state", *TRUTH, SCALING_TABLE)
 
 
 def truth_path(path: str | os.PathLike[str]) -> Path:
@@ -31,7 +31,10 @@ def write_truth(workload: Workload, path: str | os.PathLike[str]) -> None:
 
     if not has_truth(workload):
         raise WorkloadError("This workload has no truth to write.", "Generate one with synth-pm100, for example.")
-    table = pa.table({name: workload.columns[name] for name in FILE_COLUMNS if name in workload.columns})
+    columns = {name: workload.columns[name] for name in FILE_COLUMNS if name in workload.columns}
+    table = pa.table(
+        {name: pa.array(column.tolist() if column.dtype == object else column) for name, column in columns.items()}
+    )
     with replacing(Path(path)) as file:
         pq.write_table(table, file, compression="zstd")
 
@@ -45,8 +48,8 @@ def read_truth(workload: Workload, path: str | os.PathLike[str]) -> Workload:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path, columns=["job_id", *TRUTH])
-    except (OSError, ValueError) as error:
+        table = pq.read_table(path).select(["job_id", *TRUTH, *_tables(pq.read_schema(path).names)])
+    except (OSError, ValueError, KeyError) as error:
         raise WorkloadError(
             f"{path} cannot be read as the truth of a log: {error}", "Give the .truth.parquet beside the log."
         ) from error
@@ -58,4 +61,14 @@ def read_truth(workload: Workload, path: str | os.PathLike[str]) -> Workload:
         raise WorkloadError(f"{path} does not hold each job of the log once.", "Give the file written beside the log.")
     result = workload.select(np.arange(len(workload)), f"truth of {Path(path).name}")
     result.columns.update({name: table[name].to_numpy()[order][places] for name in TRUTH})
+    for name in _tables(table.column_names):
+        values = table[name].to_pylist()
+        column = np.empty(len(wanted), dtype=object)
+        column[:] = [values[row] and tuple(map(tuple, values[row])) for row in order[places].tolist()]
+        result.columns[name] = column
     return result
+
+
+def _tables(names: list[str]) -> list[str]:
+    """Return the name of the column of tables, if it is among *names*."""
+    return [name for name in names if name == SCALING_TABLE]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hpcsim import Workload
-from hpcsim.errors import WorkloadError
+from hpcsim.errors import InvalidArgument, WorkloadError
 from hpcsim.job import Job
 from hpcsim.proxies import PROXIES, moved
 from hpcsim.scaling import (
@@ -16,6 +16,8 @@ from hpcsim.scaling import (
     DOWNEY,
     POWER_LAW,
     RIGID,
+    SCALING_TABLE,
+    TABLE,
     TRUTH,
     has_truth,
     scaling_of,
@@ -45,7 +47,7 @@ def workload() -> Workload:
 
 
 def test_truth_is_hidden_and_no_field_of_a_job():
-    assert set(TRUTH) <= set(HIDDEN)
+    assert {*TRUTH, SCALING_TABLE} <= set(HIDDEN)
     assert not {field.name for field in fields(Job)} & set(HIDDEN)
 
 
@@ -82,6 +84,24 @@ def test_arrays_say_what_the_single_jobs_say(workload, counts):
 def test_speed_ups_of_one_count_each(workload):
     expected = [1 / (0.1 + 0.9 / 8 + 0.06), float(Downey(16, 0.5).speed_up(8)), 8**0.5, 1]
     assert speed_ups(workload.columns, [8, 8, 8, 8]) == pytest.approx(expected)
+
+
+@pytest.fixture
+def measured(workload) -> Workload:
+    """The same jobs, the last one with run times that were measured: 1,000 s on 1 node, 400 on 4, 300 on 8."""
+    workload.columns["scaling_law"][3] = TABLE
+    tables = np.empty(4, dtype=object)
+    tables[3] = ((1, 4, 8), (1000.0, 400.0, 300.0))
+    workload.columns["scaling_table"] = tables
+    return workload
+
+
+def test_measured_run_times(measured):
+    """Only ratios count: the log has 100 s at 4 nodes, so it is 250 s on 1 and 75 s on 8."""
+    assert scaling_of(measured, 3).run_s([1, 4, 8]) == pytest.approx([250, 100, 75])
+    assert true_run_s(measured, np.array([0, 3]), [[1, 4, 8]])[1] == pytest.approx([250, 100, 75])
+    with pytest.raises(InvalidArgument, match="covers 1 to 8 nodes"):
+        true_run_s(measured, np.array([3]), [[16]])
 
 
 def test_a_log_without_truth_says_so():

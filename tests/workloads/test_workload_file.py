@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from hpcsim import Workload
 from hpcsim.errors import WorkloadError
-from hpcsim.scaling import TRUTH
+from hpcsim.scaling import TABLE, TRUTH, scaling_of
+from hpcsim.speedup import Table
 from hpcsim.workloads.models.lublin import lublin
 from hpcsim.workloads.models.synth import synth_pm100
 from hpcsim.workloads.readers.swf import read_swf
@@ -62,6 +64,16 @@ def test_truth_comes_only_when_asked_for(tmp_path):
     assert plain.allowed_nodes.tolist() == workload.allowed_nodes.tolist()
     full = read_workload(path, truth=truth_path(path))
     assert full.sha256() == workload.sha256()
+
+
+def test_measured_run_times_are_truth_as_well(tmp_path):
+    workload = synth_pm100(jobs=3)
+    workload.columns["scaling_law"][1] = TABLE
+    workload.columns["scaling_table"] = np.array([None, ((1, 64), (10.0, 2.5)), None], dtype=object)
+    path = tmp_path / "s.parquet"
+    write_workload(workload, path)
+    assert "scaling_table" not in read_workload(path).columns
+    assert scaling_of(read_workload(path, truth=truth_path(path)), 1).law == Table((1, 64), (10.0, 2.5))
 
 
 def test_first_rows(tmp_path):

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hpcsim.scaling import TRUTH, has_truth
+from hpcsim.scaling import SCALING_TABLE, TRUTH, has_truth
 from hpcsim.workload import Workload
 from hpcsim.workloads.truth_files import truth_path, write_truth
 from hpcsim.workloads.writers.atomic import replacing
@@ -31,7 +31,7 @@ def write_workload(workload: Workload, path: str | os.PathLike[str]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = {name: column for name, column in workload.columns.items() if name not in TRUTH}
+    columns = {name: column for name, column in workload.columns.items() if name not in {*TRUTH, SCALING_TABLE}}
     arrays = {name: pa.array(column.tolist() if column.dtype == object else column) for name, column in columns.items()}
     table = pa.table(arrays).replace_schema_metadata({METADATA: json.dumps(_about(workload), default=str)})
     with replacing(Path(path)) as file:
