@@ -236,11 +236,23 @@ def test_load_is_met(load):
 def test_proxies_are_multiples_of_the_count_and_move_with_it():
     workload = synth_pm100(jobs=3000)
     doubled = moved(workload.columns, workload.nodes * 2)
+    assert {f"{what}_{how}" for what in ("cores", "gpus") for how in ("requested", "allocated")} <= set(PROXIES)
+    assert {"tasks", "memory_requested_bytes", "memory_allocated_bytes"} <= set(PROXIES)
     for name in PROXIES:
         assert (workload.columns[name] % workload.nodes == 0).all()
         assert (doubled[name] == 2 * workload.columns[name]).all(), name
     assert (workload.cores_allocated == 128 * workload.nodes).all()
     assert (workload.gpus_requested <= 4 * workload.nodes).all()
+
+
+def test_nothing_but_declared_proxies_gives_the_count_away():
+    """Of all that is known at submission only proxies go with the count, or are multiples of it in every row."""
+    workload = synth_pm100(jobs=5000, preset="habit-driven")
+    for name in set(workload.columns) - set(HIDDEN) - set(PROXIES) - {"nodes"}:
+        column = workload.columns[name]
+        if column.dtype.kind in "iuf":
+            assert abs(np.corrcoef(column, workload.nodes)[0, 1]) < 0.98, name
+            assert (column % workload.nodes != 0).any(), name
 
 
 def test_no_job_carries_the_truth():

@@ -113,8 +113,8 @@ def _laid_out(
     submit_s = workload.columns["submit_s"]
     begin_s = submit_s[order[firsts[:-1]]]
     week_s = rng.integers(0, weeks, len(drawn)) * WEEK_S
-    moved: NDArray[Any] = submit_s[rows] - begin_s[drawn][copy] + (begin_s[drawn] % WEEK_S + week_s)[copy]
-    moved %= weeks * WEEK_S  # a session that runs over the end goes on at the beginning
+    moved: NDArray[Any] = submit_s[rows] - begin_s[drawn][copy] + (begin_s[drawn] + week_s)[copy]
+    moved %= weeks * WEEK_S  # back into the new log; a session that runs over its end goes on at the beginning
     by_time = np.argsort(moved, kind="stable")
     result = changed(workload.select(rows[by_time], note), {"submit_s": moved[by_time]}, note)
     result.provenance["transformations"].pop()  # noted by the selection already
