@@ -20,8 +20,11 @@ from hpcsim.commands.list_registry import list_registry
 from hpcsim.commands.output import say
 from hpcsim.commands.run import run
 from hpcsim.commands.validate import validate
+from hpcsim.commands.workload_convert import workload_convert
 from hpcsim.commands.workload_fetch import workload_fetch
+from hpcsim.commands.workload_generate import workload_generate
 from hpcsim.commands.workload_info import workload_info
+from hpcsim.commands.workload_transform import workload_transform
 
 app = typer.Typer(
     cls=CommandGroup,
@@ -31,7 +34,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-workload = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Get job logs and look into them.")
+workload = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Get job logs, look into them, make and change them."
+)
 
 app.command(cls=Command)(demo)
 app.command(cls=Command)(run)
@@ -41,6 +46,9 @@ app.command("list", cls=Command)(list_registry)
 app.add_typer(workload, name="workload")
 workload.command("info", cls=Command)(workload_info)
 workload.command("fetch", cls=Command)(workload_fetch)
+workload.command("generate", cls=Command)(workload_generate)
+workload.command("convert", cls=Command)(workload_convert)
+workload.command("transform", cls=Command)(workload_transform)
 
 
 def main() -> None:

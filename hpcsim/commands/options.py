@@ -59,3 +59,10 @@ ReportFolder = Annotated[Path, typer.Option("--out", parser=path, metavar="DIR",
 ReportFile = Annotated[
     Path | None, typer.Option("--report", parser=path, metavar="FILE", help="Write an HTML report into this file.")
 ]
+NewLog = Annotated[
+    Path, typer.Option("--out", parser=_path, metavar="FILE", help="File to write: .swf, .swf.gz or .parquet.")
+]
+WriteAs = Annotated[
+    str | None,
+    typer.Option("--as", metavar="NAME", help="Format to write, see `hpcsim list writers`; else by the file's name."),
+]

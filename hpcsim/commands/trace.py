@@ -17,6 +17,7 @@ from hpcsim.results.quantities import count
 from hpcsim.workload import Workload
 
 FORMAT = "swf"
+OWN_FORMAT, OWN_SUFFIX = "workload", ".parquet"
 GUESSED_MACHINE = "machine-from-widest-job"
 """Rule in a reader's ledger: the log names no machine, so its widest job stands in for one."""
 
@@ -31,13 +32,14 @@ def read_trace(
         ResultError: *quarantine* cannot be written.
     """
     options: dict[str, Any] = {"mode": _mode(mode, quarantine)}
+    file_format = OWN_FORMAT if path.endswith(OWN_SUFFIX) else FORMAT
     if quarantine is not None:
         _check_quarantine(Path(path), quarantine)
         options["quarantine_path"] = quarantine
     if limit is not None:
         options["limit_rows"] = limit
     with warnings.catch_warnings(record=True) as caught, busy(f"Reading {Path(path).name}"):
-        workload: Workload = registry.find("readers", FORMAT)(path, **options)
+        workload: Workload = registry.find("readers", file_format)(path, **options)
     for warning in caught:  # now that the spinner is off the line
         warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
     if workload.limits_are_run_times:
