@@ -40,11 +40,11 @@ class WaitingScore(Order):
         if self.compat not in (None, "rlscheduler"):
             raise HpcsimError(f"compat is {self.compat!r}.", "Give 'rlscheduler', or leave it out.")
         if self.compat is not None:
-            vars(self)["invariances"] = ()
+            vars(self).update(invariances=(), is_dynamic=False)  # what was -1 stays -1
 
     def wait_s(self, job: Job, system: System) -> float:
         """Return for how many seconds *job* has waited, by *compat*."""
-        return (system.now_s if self.compat is None else -1) - job.submit_s
+        return (-1 if self.compat else system.now_s) - job.submit_s
 
 
 class WFP3(WaitingScore):
