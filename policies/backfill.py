@@ -141,7 +141,6 @@ def _keeps_guarantees(policy: Backfill) -> bool:
 
     Promises by anything but limits can be broken, and so can those to a head that others overtake.
     """
-    if policy.protocol == "cqsim" or policy.reservations == 0 or type(policy.estimates) is not Requested:
-        return False
-    keeps_its_head = policy.reservations == "all" or policy.protocol == "rlscheduler"
-    return keeps_its_head or isinstance(policy.order, FCFS)
+    is_textbook = policy.protocol == "textbook" and policy.reservations != 0
+    keeps_its_head = policy.reservations == "all" or isinstance(policy.order, FCFS)
+    return is_textbook and keeps_its_head and type(policy.estimates) is Requested

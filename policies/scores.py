@@ -27,14 +27,14 @@ class WaitingScore(Order):
     Parameters:
         compat: None, the true wait. ``"rlscheduler"`` repeats a defect of RLScheduler's baselines:
             there the start of a waiting job is -1, so that its wait is -1 - submit, a negative
-            number, and the order comes out the other way round. Use it only to compare with
-            figures published from that simulator.
+            number, and what should bring a job forward (short, for WFP3 also wide) puts it back. Use
+            it only to compare with figures published from that simulator.
     """
 
     compat: Literal["rlscheduler"] | None = None
 
     is_dynamic = True
-    invariances = ("time-shift", "time-scale")
+    invariances = ("time-shift",)
 
     def __post_init__(self) -> None:
         if self.compat not in (None, "rlscheduler"):
