@@ -25,6 +25,7 @@ from hpcsim.policies.estimators import Requested
 from hpcsim.policies.orders import FCFS, SJF
 from hpcsim.policies.reserving import ReservingPass
 from hpcsim.policies.shadow import ShadowPass
+from hpcsim.policies.sorted_candidates import SortedCandidatesPass
 from hpcsim.policy import Order, Policy
 from hpcsim.system import System
 
@@ -91,7 +92,7 @@ class Backfill(Policy):
         elif self.reservations == "all":
             self._pass = ConservativePlan(self)
         elif self.reservations <= 1:
-            self._pass = ShadowPass(self)
+            self._pass = SortedCandidatesPass(self) if SortedCandidatesPass.serves(self) else ShadowPass(self)
         else:
             self._pass = ReservingPass(self)
 

@@ -21,6 +21,8 @@ from hpcsim.policy import Order
 from hpcsim.system import System
 
 DAY_S = 86_400
+EVERYBODY = object()
+"""Stands for all users together in the books of usage."""
 
 
 class Multifactor(Order):
@@ -78,26 +80,25 @@ class Multifactor(Order):
         self._nodes = cluster.nodes
         self._usage = DecayedUsage(self.half_life_s)
         self._shares: dict[Hashable, float] = {}
+        self._all_shares = 0.0
         self._partition_top = max(self.partition_priorities.values(), default=0) or 1
         self._qos_top = max(self.qos_priorities.values(), default=0) or 1
-        self._fair_at_s: float | None = None
-        self._fair: dict[Hashable, float] = {}
 
     def on_submit(self, job: Job, system: System) -> None:
         """Take the user into the books."""
         user = job.user_id
         if user not in self._shares:
             self._shares[user] = self.shares.get(str(user), 1)
-            self._fair_at_s = None
+            self._all_shares += self._shares[user]
 
     def on_start(self, job: Job, node_ids: str, system: System) -> None:
         """The user uses more nodes from now on."""
-        self._usage.change(job.user_id, job.nodes, system.now_s)
+        self._use(job.user_id, job.nodes, system.now_s)
 
     def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
         """The user uses fewer nodes from now on."""
         if outcome.attempts:
-            self._usage.change(job.user_id, -job.nodes, system.now_s)
+            self._use(job.user_id, -job.nodes, system.now_s)
 
     def key(self, job: Job, system: System) -> Any:
         """Return the priority, negated."""
@@ -117,20 +118,17 @@ class Multifactor(Order):
 
     def fair_share(self, user: Hashable, now_s: float) -> float:
         """Return the user's factor now: 1 without usage, 1/2 where usage is just the user's share."""
-        if self._fair_at_s != now_s:
-            self._fair_at_s = now_s
-            self._fair = self._fair_shares(now_s)
-        return self._fair[user]
-
-    def _fair_shares(self, now_s: float) -> dict[Hashable, float]:
-        used = {user: self._usage.node_s(user, now_s) for user in self._shares}
-        all_used, all_shares = sum(used.values()), sum(self._shares.values())
+        share, all_used = self._shares[user], self._usage.node_s(EVERYBODY, now_s)
         if not all_used:
-            return dict.fromkeys(self._shares, 1.0)
-        return {
-            user: 2 ** -((used[user] / all_used) / (share / all_shares) / self.dampening) if share else 0.0
-            for user, share in self._shares.items()
-        }
+            return 1.0
+        if not share:
+            return 0.0
+        used_share = self._usage.node_s(user, now_s) / all_used
+        return float(2 ** -(used_share / (share / self._all_shares) / self.dampening))
+
+    def _use(self, user: Hashable, nodes: int, now_s: float) -> None:
+        self._usage.change(user, nodes, now_s)
+        self._usage.change(EVERYBODY, nodes, now_s)
 
 
 def _demand(holds: bool, name: str, order: Multifactor, wanted: str) -> None:

@@ -126,6 +126,13 @@ def test_easy_plus_plus_by_requests_is_easy_sjbf(workload: Workload) -> None:
     assert starts(workload, MACHINE, plus) == starts(workload, MACHINE, EasySJBF())
 
 
+@given(workloads(max_jobs=40, has_unlimited=True), st.sampled_from(["sjf", "saf", "most-nodes", "lcfs"]))
+def test_sorted_candidates_start_as_candidates_that_are_sorted_at_each_pass(workload: Workload, name: str) -> None:
+    """A depth, even one without effect, makes the policy sort anew each time."""
+    sorted_once, sorted_anew = (EASY(backfill_order=make("orders", name), depth=depth) for depth in (None, 10**6))
+    assert starts(workload, MACHINE, sorted_once) == starts(workload, MACHINE, sorted_anew)
+
+
 @given(workloads())
 def test_perfect_requests_leave_clairvoyance_nothing_to_gain(workload: Workload) -> None:
     exact = with_exact_limits(workload)
