@@ -36,6 +36,10 @@ Processors = Annotated[
 ClusterFile = Annotated[
     Path | None, typer.Option("--cluster", parser=path, metavar="FILE", help="Machine described in a TOML file.")
 ]
+Placement = Annotated[
+    str | None,
+    typer.Option("--placement", metavar="NAME", help="Which free nodes a job gets: registry name or file.py:Class."),
+]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows of the log.")]
 Until = Annotated[
     float | None, typer.Option("--until", metavar="S", help="Cut the run at S seconds of the log's clock.")
@@ -60,7 +64,7 @@ ReportFile = Annotated[
     Path | None, typer.Option("--report", parser=path, metavar="FILE", help="Write an HTML report into this file.")
 ]
 NewLog = Annotated[
-    Path, typer.Option("--out", parser=_path, metavar="FILE", help="File to write: .swf, .swf.gz or .parquet.")
+    Path, typer.Option("--out", parser=path, metavar="FILE", help="File to write: .swf, .swf.gz or .parquet.")
 ]
 WriteAs = Annotated[
     str | None,

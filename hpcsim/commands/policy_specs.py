@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hpcsim import registry
@@ -42,7 +42,8 @@ def make_policy(spec: str, settings: Sequence[str] = ()) -> Policy:
     """Return the policy behind a registry name, ``module:Class`` or ``file.py:Class``.
 
     *settings* are ``key=value`` texts. A value is a TOML literal, else plain text; where the
-    parameter is an order, an estimator or a placement, it is one's registry name.
+    parameter is an order, an estimator or a placement, it is one's registry name, and
+    ``key.parameter=value`` sets a parameter of that one.
 
     Raises:
         UnknownName: there is no such policy or parameter.
@@ -51,13 +52,8 @@ def make_policy(spec: str, settings: Sequence[str] = ()) -> Policy:
     factory = registry.find("policies", spec)
     if not (isinstance(factory, type) and issubclass(factory, Policy)):
         raise HpcsimError(f"{spec} is not a policy.", "Give a class that inherits from hpcsim.Policy.")
-    parameters = dict(map(parse_setting, settings))
-    plugins = _plugin_parameters(factory)
-    for key in parameters.keys() & plugins.keys():
-        if isinstance(parameters[key], str):
-            parameters[key] = registry.make(plugins[key], parameters[key])
     try:
-        policy: Policy = registry.make("policies", spec, **parameters)
+        policy: Policy = _make("policies", spec, dict(map(parse_setting, settings)))
     except HpcsimError:
         raise
     except Exception as error:
@@ -65,6 +61,27 @@ def make_policy(spec: str, settings: Sequence[str] = ()) -> Policy:
             f"Policy '{spec}' cannot be made: {type(error).__name__}: {error}.", "Check --set and the class."
         ) from error
     return policy
+
+
+def _make(group: str, spec: str, settings: Mapping[str, Any]) -> Any:
+    """Return the plug-in behind *spec*; settings named ``key.parameter`` go to its own plug-in *key*."""
+    own: dict[str, Any] = {}
+    inner: dict[str, dict[str, Any]] = {}
+    for name, value in settings.items():
+        key, dot, parameter = name.partition(".")
+        if dot:
+            inner.setdefault(key, {})[parameter] = value
+        else:
+            own[key] = value
+    for key, of_group in _plugin_parameters(registry.find(group, spec)).items():
+        if isinstance(own.get(key), str):
+            own[key] = _make(of_group, own[key], inner.pop(key, {}))
+    for key, parameters in inner.items():
+        raise UnknownName(
+            f"--set {key}.{next(iter(parameters))} sets a parameter of '{key}', which '{spec}' was not given by name.",
+            f"Add --set {key}=NAME, if '{spec}' has such a parameter.",
+        )
+    return registry.make(group, spec, **own)
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
@@ -78,7 +95,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
         return key.strip(), value.strip()
 
 
-def _plugin_parameters(factory: type[Policy]) -> dict[str, str]:
+def _plugin_parameters(factory: Any) -> dict[str, str]:
     """Return parameter -> registry group, for the parameters that are themselves plug-ins."""
     found = {}
     try:

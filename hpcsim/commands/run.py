@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hpcsim import registry
 from hpcsim.commands import options
 from hpcsim.commands.out_folder import check_result_folder
 from hpcsim.commands.output import print_json, print_table, results_only, say
@@ -54,8 +55,14 @@ def run(
         str, typer.Option("--policy", metavar="NAME", help="Registry name, module:Class or file.py:Class.")
     ] = "easy",
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Parameter of the policy; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Parameter of the policy, as order=wfp3, or of a part of it, as order.compat=rlscheduler; repeatable.",
+        ),
     ] = None,
+    placement: options.Placement = None,
     limit: options.Limit = None,
     until: options.Until = None,
     seed: options.Seed = 0,
@@ -68,10 +75,13 @@ def run(
     """Simulate a job log under one scheduling policy."""
     check_result_folder(out)
     ((label, chosen),) = choose_policies([policy], settings or ()).items()
+    where = None if placement is None else registry.make("placements", placement)
     workload = read_trace(trace, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
     with results_only(), partial_saved(out), watch(label, len(workload)) as recorders:
-        result = simulate(workload, machine, chosen, seed=seed, until=until, check=check, recorders=recorders)
+        result = simulate(
+            workload, machine, chosen, seed=seed, until=until, check=check, recorders=recorders, placement=where
+        )
     if out is not None:
         result.save(out)
         say(f"Saved in {out}")

@@ -23,6 +23,7 @@ from hpcsim.workload import END_STATES, Workload
 from hpcsim.workloads.readers.assessment import Assessment
 from hpcsim.workloads.readers.findings import Rule
 from hpcsim.workloads.readers.quarantine import write_quarantine
+from hpcsim.workloads.readers.swf_profiles import Profile, apply_profile
 from hpcsim.workloads.readers.swf_rules import JobColumns, assess, job_columns, note_too_wide
 from hpcsim.workloads.readers.swf_table import Column, SwfTable, narrow, read_table
 from hpcsim.workloads.sanity import remarks
@@ -57,6 +58,7 @@ def read_swf(
     quarantine_path: str | os.PathLike[str] | None = None,
     processors: int | None = None,
     limit_rows: int | None = None,
+    profile: Profile = "archive",
 ) -> Workload:
     """Read an SWF file, plain or gzipped whatever its name, as a processor-counted workload.
 
@@ -75,6 +77,8 @@ def read_swf(
         quarantine_path: where they go; needed in that mode and only there.
         processors: of the machine; default MaxProcs of the header, else MaxNodes, else the widest job.
         limit_rows: read this many job lines only, refused ones counted.
+        profile: ``"archive"``, the rules of this reader; ``"rlscheduler"``, what RLScheduler makes of
+            a log, for comparisons with its figures: see `hpcsim.workloads.readers.swf_profiles`.
 
     Raises:
         WorkloadError: the file cannot be read, is no SWF, or (strict) has a fault; with path, line, field.
@@ -86,8 +90,9 @@ def read_swf(
     _check_options(mode, quarantine_path, processors, limit_rows)
     path = Path(path)
     table = read_table(path, limit_rows=limit_rows)
+    changes = apply_profile(table, profile)
     jobs = job_columns(table)
-    assessment = assess(table, jobs)
+    assessment = assess(table, jobs, changes)
     if mode == "strict":
         assessment.raise_first_fault(str(path))
     _refuse_foreign(table, path)
@@ -96,7 +101,9 @@ def read_swf(
         note_too_wide(assessment, jobs, machine)
     if quarantine_path is not None:
         write_quarantine(path, Path(quarantine_path), assessment.reasons())
-    options = {"mode": mode, "processors": processors, "limit_rows": limit_rows}
+    options: dict[str, Any] = {"mode": mode, "processors": processors, "limit_rows": limit_rows}
+    if profile != "archive":
+        options["profile"] = profile
     workload = Workload(
         _columns(table, jobs, ~assessment.refused),
         machine_nodes=machine,
