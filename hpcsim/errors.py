@@ -76,6 +76,10 @@ class InvariantViolation(HpcsimError, AssertionError):
     """The run-time checker or ``verify`` found a broken invariant: a defect, never the user's fault."""
 
 
+class PolicyCheckFailed(HpcsimError, AssertionError):
+    """A policy breaks rules of `hpcsim.testing`; the message says which, and shows how."""
+
+
 class Unsupported(HpcsimError, ValueError):
     """A description or option that this version cannot serve; refused rather than answered wrongly."""
 
