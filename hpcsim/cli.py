@@ -1,4 +1,4 @@
-"""The command line: `hpcsim run`, `compare`, `demo`, `list` and `workload info`.
+"""The command line: `hpcsim run`, `compare`, `check`, `demo`, `list` and `workload info`.
 
 Each command is a module of `hpcsim.commands`. Results go to standard output, messages and progress
 to standard error. Errors end with exit code 2 and one sentence; ``--debug`` shows the traceback.
@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from hpcsim import __version__
+from hpcsim.commands.check import check
 from hpcsim.commands.compare import compare
 from hpcsim.commands.demo import demo
 from hpcsim.commands.failures import EXIT_DEFECT, Command, CommandGroup, unforeseen
@@ -34,6 +35,7 @@ workload = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Look i
 app.command(cls=Command)(demo)
 app.command(cls=Command)(run)
 app.command(cls=Command)(compare)
+app.command(cls=Command)(check)
 app.command("list", cls=Command)(list_registry)
 app.add_typer(workload, name="workload")
 workload.command("info", cls=Command)(workload_info)

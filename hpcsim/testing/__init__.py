@@ -15,8 +15,8 @@ from hpcsim.testing.conformance import check_policy
 from hpcsim.testing.extra import need_hypothesis
 from hpcsim.testing.pytest_checks import parametrize_policy_checks
 from hpcsim.testing.specification import PolicySpec
-from hpcsim.testing.verification import verify
 from hpcsim.testing.verdict import CheckOutcome, Status, Verdict
+from hpcsim.testing.verification import verify
 
 if TYPE_CHECKING:
     from hpcsim.testing.simulation_machine import SimulationMachine

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from hpcsim.errors import Clairvoyance, HpcsimError, InvalidDecision, InvariantViolation, PolicyFailed, StalledPolicy
+from hpcsim.errors import Clairvoyance, HpcsimError, InvalidDecision, InvariantViolation, StalledPolicy
 from hpcsim.recorder import Recorder
 from hpcsim.testing.sampling import EDGES, edges, samples
 from hpcsim.testing.search import Foreign, Judge, Untested, drawn, drawn_scenarios, smallest_violation
@@ -71,14 +71,17 @@ class Examination:
             return "sees-no-future"
         if isinstance(error, InvariantViolation) or not isinstance(error, HpcsimError):
             return "mutates-nothing"
+        return self._edge_of(fault) or "drains"
+
+    def _edge_of(self, fault: Fault) -> str:
+        """Return the edge at which a policy that raises or stalls does so; empty if at none or, stalling, at all."""
+        is_stall = isinstance(fault.error, StalledPolicy)
         if fault.moment is None:
-            return "drains"
-        if isinstance(error, PolicyFailed) and not fault.moment.queue and _is_in_schedule(error):
+            return ""
+        if not is_stall and not fault.moment.queue and _is_in_schedule(fault.error):
             return "empty-queue"
         same = [name for name, signatures in self._edge_signatures.items() if fault.signature in signatures]
-        if isinstance(error, StalledPolicy) and len(same) == len(EDGES):
-            return "drains"
-        return same[0] if same else "drains"
+        return "" if not same or (is_stall and len(same) == len(EDGES)) else same[0]
 
     @cached_property
     def _edge_signatures(self) -> dict[str, set[tuple[Any, ...]]]:
@@ -107,7 +110,9 @@ class Examination:
         first = self.attempt(scenario).steps
         return all(self.attempt(scenario).steps == first for _ in range(_REPEATS))
 
-    def step_violation(self, sentence: str, scenario: Scenario, steps: Sequence[Step], at: int, remedy: str) -> Violation:
+    def step_violation(
+        self, sentence: str, scenario: Scenario, steps: Sequence[Step], at: int, remedy: str
+    ) -> Violation:
         """Return a violation by decision number *at* of a run of *scenario* whose decisions are *steps*."""
         if at >= len(steps):
             return Violation(sentence, scenario, None, "none, where there was one", remedy)
@@ -133,6 +138,6 @@ def first_difference(some: Sequence[Any], others: Sequence[Any]) -> int | None:
     return None if len(some) == len(others) else min(len(some), len(others))
 
 
-def _is_in_schedule(error: PolicyFailed) -> bool:
+def _is_in_schedule(error: Exception) -> bool:
     cause = error.__cause__
     return cause is not None and any(frame.name == "schedule" for frame in traceback.extract_tb(cause.__traceback__))

@@ -42,7 +42,9 @@ def parametrize_policy_checks(
     try:
         import pytest
     except ModuleNotFoundError as error:
-        raise MissingExtra("Policy checks become tests of pytest, which is not installed.", "Type: pip install pytest.") from error
+        raise MissingExtra(
+            "Policy checks become tests of pytest, which is not installed.", "Type: pip install pytest."
+        ) from error
     parameters = []
     for policy in policies:
         reasons = (expected_failures(policy) if callable(expected_failures) else expected_failures) or {}

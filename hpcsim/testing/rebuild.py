@@ -7,7 +7,6 @@ standard output. Nothing is pickled.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import Any
 
 from hpcsim.cluster import Cluster
 from hpcsim.errors import HpcsimError
+from hpcsim.testing.other_process import command, environment
 from hpcsim.testing.specification import PolicySpec
 from hpcsim.testing.trial import Scenario, Step, attempt
 from hpcsim.workload import Workload
@@ -30,20 +30,20 @@ def decisions_elsewhere(spec: PolicySpec, scenarios: Sequence[Scenario], seed: i
         HpcsimError: the policy cannot be written down, made there, or does not end there.
     """
     question = {"spec": spec.to_plain(), "seed": seed, "scenarios": [_to_plain(scenario) for scenario in scenarios]}
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-    command = [sys.executable, "-m", "hpcsim.testing.rebuild"]
     try:
         run = subprocess.run(  # noqa: S603 - our own interpreter
-            command,
+            command("hpcsim.testing.rebuild"),
             input=json.dumps(question),
-            env=environment,
+            env=environment(),
             capture_output=True,
             text=True,
             timeout=TIMEOUT_S,
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise HpcsimError(f"Another process did not end within {TIMEOUT_S} s.", "Look at what it does when made.") from error
+        raise HpcsimError(
+            f"Another process did not end within {TIMEOUT_S} s.", "Look at what it does when made."
+        ) from error
     if run.returncode:
         last = (run.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise HpcsimError(

@@ -59,5 +59,6 @@ def scenario_of(nodes: int, rows: Sequence[Row]) -> Scenario:
 def _sample(rng: random.Random, jobs: int) -> Scenario:
     nodes = rng.randint(2, 8)
     return scenario_of(
-        nodes, [(rng.randint(0, 20), rng.randint(0, 12), rng.randint(1, 12), rng.randint(1, nodes)) for _ in range(jobs)]
+        nodes,
+        [(rng.randint(0, 20), rng.randint(0, 12), rng.randint(1, 12), rng.randint(1, nodes)) for _ in range(jobs)],
     )

@@ -1,4 +1,4 @@
-"""Look for a scenario that breaks a rule: Hypothesis draws them once for all checks, a judge runs the policy on each."""
+"""Look for a scenario that breaks a rule: Hypothesis draws once for all checks, a judge runs the policy on each."""
 
 from __future__ import annotations
 
@@ -94,5 +94,6 @@ def drawn(strategy: Any, examples: int) -> list[Any]:
     def keep(value: Any) -> None:
         values.append(value)
 
-    options(given(strategy)(keep))()
+    explore: Any = options(given(strategy)(keep))
+    explore()
     return [values[place % len(values)] for place in range(examples)]

@@ -102,6 +102,10 @@ def _to_plain(value: Any) -> Any:
         return value
     if isinstance(value, list):
         return [_to_plain(item) for item in value]
+    return _marked(value)
+
+
+def _marked(value: Any) -> dict[str, Any]:
     if isinstance(value, tuple):
         return {"$tuple": [_to_plain(item) for item in value]}
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
@@ -112,7 +116,9 @@ def _to_plain(value: Any) -> Any:
         return {"$name": locate(value)}
     if is_dataclass(value):
         return {"$new": locate(type(value)), "with": {f.name: _to_plain(getattr(value, f.name)) for f in fields(value)}}
-    raise HpcsimError(f"The parameter value {value!r} cannot be written down.", "Use numbers, texts, lists or plug-ins.")
+    raise HpcsimError(
+        f"The parameter value {value!r} cannot be written down.", "Use numbers, texts or plug-ins."
+    )
 
 
 def _from_plain(value: Any) -> Any:

@@ -31,9 +31,7 @@ def clusters(*, max_nodes: int = NODES) -> st.SearchStrategy[Cluster]:
     return st.integers(1, max_nodes).map(Cluster.of_nodes)
 
 
-def jobs(
-    nodes: int = NODES, *, is_fractional: bool = False, has_unlimited: bool = False
-) -> st.SearchStrategy[Job]:
+def jobs(nodes: int = NODES, *, is_fractional: bool = False, has_unlimited: bool = False) -> st.SearchStrategy[Job]:
     """Draw jobs as users ask for them, each at most *nodes* wide.
 
     All have row 0 and job id 1: `Simulation.submit` gives them rows of their own.
@@ -61,8 +59,10 @@ def workloads(
 
     Args:
         nodes: the widest job.
-        min_jobs, max_jobs: how many jobs.
-        is_fractional, has_unlimited: as in `jobs`.
+        min_jobs: the fewest jobs; 0 makes empty workloads too.
+        max_jobs: the most jobs.
+        is_fractional: draw times that are no whole numbers, and whose sums are rounded.
+        has_unlimited: draw jobs without a limit as well.
     """
     row = _rows(nodes, is_fractional, has_unlimited)
     sizes = [min(_AT_ONCE, max_jobs - done) for done in range(0, max_jobs, _AT_ONCE)] or [0]

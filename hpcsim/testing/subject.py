@@ -68,7 +68,7 @@ class Subject:
         """
         try:
             copy.deepcopy(self._first)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - copying may fail in any way
             try:
                 self.spec()
             except HpcsimError as unnamed:
@@ -85,8 +85,8 @@ def _instance_of(policy: Any) -> Policy:
         return policy()
     if isinstance(policy, Policy):
         return policy
-    is_class = isinstance(policy, type)
+    name = f"The class {policy.__name__}" if isinstance(policy, type) else repr(policy)
     raise InvalidArgument(
-        f"{getattr(policy, '__name__', repr(policy))} is no policy{': it does not inherit Policy' if is_class else ''}.",
+        f"{name} is no policy: it does not inherit hpcsim.Policy.",
         f"Give a Policy, its class, a PolicySpec, or one of: {', '.join(registry.names('policies'))}.",
     )

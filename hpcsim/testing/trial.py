@@ -107,7 +107,7 @@ def attempt(policy: Policy, scenario: Scenario, *, seed: int = 0, recorders: Seq
     try:
         simulation = Simulation(*scenario, policy, seed=seed, check=True, recorders=[stepper, *recorders])
         simulation.run()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is the fault
         moment = Moment.of(simulation.system) if simulation else None
         fault = Fault(error, moment, _signature(error))
     return Trial(policy, scenario, stepper.steps, fault, stepper.end_s, simulation)

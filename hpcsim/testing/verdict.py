@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from hpcsim.results.quantities import count
 from hpcsim.testing.violation import Violation
 
 
@@ -38,6 +39,11 @@ class CheckOutcome:
     reason: str = ""
     violation: Violation | None = None
     wall_s: float = 0.0
+
+    @property
+    def note(self) -> str:
+        """What to show beside the name in a line: the rule, or why nothing can be said of it."""
+        return self.reason if self.status in (Status.EXPECTED, Status.UNTESTED) else self.rule
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain data, the violation as its text."""
@@ -85,16 +91,15 @@ class Verdict:
         """Return the verdict in a sentence."""
         names = ", ".join(outcome.check for outcome in self.failures)
         counted = {status: sum(outcome.status is status for outcome in self.outcomes) for status in Status}
-        others = ", ".join(f"{counted[s]} {s}" for s in Status if counted[s] and s not in (Status.PASSED, Status.FAILED))
-        held = f"{counted[Status.PASSED]} checks passed{f', {others}' if others else ''}."
+        others = ", ".join(
+            f"{counted[s]} {s}" for s in Status if counted[s] and s not in (Status.PASSED, Status.FAILED)
+        )
+        held = f"{count(counted[Status.PASSED], 'check')} passed{f', {others}' if others else ''}."
         return f"Failed: {names}. {held}" if names else f"All that it claims holds: {held}"
 
 
 def _line(outcome: CheckOutcome, width: int) -> str:
-    note = outcome.rule
-    if outcome.status in (Status.EXPECTED, Status.UNTESTED, Status.NOT_DECLARED):
-        note = outcome.reason
-    return f"  {outcome.status:<16}  {outcome.check:<{width}}  {note}"
+    return f"  {outcome.status:<16}  {outcome.check:<{width}}  {outcome.note}"
 
 
 def _indented(text: str) -> str:

@@ -1,4 +1,4 @@
-"""One policy for each rule of the kit, which breaks that rule and no other. At the top level: other processes make them."""
+"""Policies that break one rule of the kit and no other. At the top level, so that other processes can make them."""
 
 from __future__ import annotations
 

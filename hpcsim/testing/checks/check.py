@@ -56,7 +56,7 @@ class PolicyCheck:
         except NotDeclared as claim:
             status, reason = Status.NOT_DECLARED, str(claim)
         except (Untested, Foreign) as owner:
-            status, reason = Status.UNTESTED, f"not tested: the policy fails {owner} before"
+            status, reason = Status.UNTESTED, f"cannot say: it fails {owner}"
         if violation is not None:
             status, reason = Status.FAILED, str(violation)
         return CheckOutcome(self.name, self.rule, status, reason, violation, perf_counter() - began_s)

@@ -32,8 +32,8 @@ def _find_unknown_claims(examination: Examination) -> Violation | None:
 
 
 CHECKS = (
-    PolicyCheck("known-claims", "what it declares, guarantees and invariances, exists", _find_unknown_claims),
-    _own_faults("legal-decisions", "each decision is one of the four, about a waiting job, at a time to come"),
-    _own_faults("never-over-allocates", "no job is started on more nodes, or other ones, than are free"),
-    _own_faults("drains", "every job of a finite workload is started or rejected, and nothing is raised"),
+    PolicyCheck("known-claims", "declares only what there is to declare", _find_unknown_claims),
+    _own_faults("drains", "brings every workload to its end"),
+    _own_faults("legal-decisions", "decides on waiting jobs, for times to come"),
+    _own_faults("never-over-allocates", "starts jobs on free nodes only"),
 )

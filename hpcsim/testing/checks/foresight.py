@@ -69,4 +69,4 @@ def _find_foresight(examination: Examination) -> Violation | None:
     return examination.search(judge, st.builds(Twist, st.integers(0, 20), st.integers(0, 12), st.integers(1, 30)))
 
 
-CHECKS = (PolicyCheck("sees-no-future", "what happens after t changes no decision made by t", _find_foresight),)
+CHECKS = (PolicyCheck("sees-no-future", "decides without what is still to come", _find_foresight),)

@@ -40,7 +40,9 @@ class InOrderOfArrival(Watchdog):
         if isinstance(decision, Start) and system.queue:
             job, head = decision.job, system.queue[0]
             if (job.submit_s, job.row) > (head.submit_s, head.row):
-                self.report(f"Job {job.job_id} started while job {head.job_id}, which came first, waits.", system, decision)
+                self.report(
+                    f"Job {job.job_id} started while job {head.job_id}, which came first, waits.", system, decision
+                )
 
 
 class HeadKeepsItsPromise(Watchdog):
@@ -89,7 +91,9 @@ class EverybodyKeepsTheirs(Watchdog):
             before_s = self._promised.get(job.row)
             if before_s is None:
                 if start_s > _all_ended_s(system, self._limits_ahead_s(system, job.row)):
-                    self.report(f"{_promised(job.job_id, start_s)}, when all before it have long ended.", system, decision)
+                    self.report(
+                        f"{_promised(job.job_id, start_s)}, when all before it have long ended.", system, decision
+                    )
             elif start_s > before_s:
                 self.report(f"{_promised(job.job_id, before_s)}, and now later.", system, decision)
             self._promised[job.row] = start_s
@@ -141,16 +145,16 @@ def _holds(name: str, rule: str, watch: Callable[[], Watchdog], remedy: str) -> 
 
 
 CHECKS = (
-    _holds("fcfs-order", "nobody starts before somebody who came earlier", InOrderOfArrival, "Start in queue order"),
+    _holds("fcfs-order", "starts nobody before an earlier one", InOrderOfArrival, "Start in queue order"),
     _holds(
         "no-head-delay",
-        "the first blocked job is promised a start and gets it by then",
+        "keeps its promise to the first blocked job",
         HeadKeepsItsPromise,
         "Reserve for the head, and backfill only what does not delay it",
     ),
     _holds(
         "no-delay-of-any",
-        "every job is promised a start at arrival and gets it by then",
+        "keeps its promise to every job",
         EverybodyKeepsTheirs,
         "Reserve for each job at arrival, and move promises forward only",
     ),

@@ -55,6 +55,6 @@ def _find_change(examination: Examination, name: str) -> Violation | None:
 
 
 CHECKS = (
-    PolicyCheck("time-shift", "jobs that all come later are scheduled as much later", lambda e: _find_change(e, "time-shift")),
-    PolicyCheck("time-scale", "jobs k times as long are scheduled k times as late", lambda e: _find_change(e, "time-scale")),
+    PolicyCheck("time-shift", "schedules alike what comes later as a whole", lambda e: _find_change(e, "time-shift")),
+    PolicyCheck("time-scale", "schedules alike what takes k times as long", lambda e: _find_change(e, "time-scale")),
 )

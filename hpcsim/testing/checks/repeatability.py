@@ -81,7 +81,7 @@ def _find_other_self(examination: Examination) -> Violation | None:
 
 
 CHECKS = (
-    PolicyCheck("same-seed", "the same seed gives the same decisions", _find_other_decisions),
-    PolicyCheck("reset-forgets", "reset() forgets all earlier runs", _find_memory),
-    PolicyCheck("rebuilt-elsewhere", "another process makes the same policy from its name and parameters", _find_other_self),
+    PolicyCheck("same-seed", "decides alike with the same seed", _find_other_decisions),
+    PolicyCheck("reset-forgets", "forgets earlier runs in reset()", _find_memory),
+    PolicyCheck("rebuilt-elsewhere", "can be made anew in another process", _find_other_self),
 )

@@ -77,7 +77,9 @@ class Books(Recorder):
             ("system.promised", dict(system.promised), self._promised),
             ("system.running", {entry.job.row for entry in system.running}, set(self._running)),
         )
-        changed = [f"{name} was changed: it is now {now}, and should be {was}." for name, now, was in pairs if now != was]
+        changed = [
+            f"{name} was changed: it is now {now}, and should be {was}." for name, now, was in pairs if now != was
+        ]
         return changed[0] if changed else ""
 
 
@@ -103,7 +105,7 @@ def _find_kept_view(examination: Examination) -> Violation | None:
         return Violation(
             f"After the run the policy still holds {name}.",
             scenario,
-            remedy="Take from the view what you need; a view kept shows another instant, and cannot be sent to workers.",
+            remedy="Take out of the view what you need: later it shows another instant, and no worker can be sent it.",
         )
 
     return examination.search(judge)
@@ -113,7 +115,11 @@ def kept_view(trial: Trial) -> str:
     """Return where the policy of *trial* holds on to the view or a live part of it; empty if nowhere."""
     assert trial.simulation is not None
     system = trial.simulation.system
-    wanted = {id(system): "the view", id(system.queue): "the view's queue", id(system.running): "the view's running jobs"}
+    wanted = {
+        id(system): "the view",
+        id(system.queue): "the view's queue",
+        id(system.running): "the view's running jobs",
+    }
     policy = trial.policy
     for part in (policy, *policy.listeners()):
         for name, value in getattr(part, "__dict__", {}).items():
@@ -152,6 +158,6 @@ def _referents(thing: Any) -> Iterable[Any]:
 
 
 CHECKS = (
-    PolicyCheck("mutates-nothing", "it changes no job and nothing else that the view shows", _find_mutation),
-    PolicyCheck("keeps-no-view", "it holds on to neither the view nor its queue after the run", _find_kept_view),
+    PolicyCheck("mutates-nothing", "changes no job and nothing of the view", _find_mutation),
+    PolicyCheck("keeps-no-view", "holds on to no part of the view", _find_kept_view),
 )
