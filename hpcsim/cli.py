@@ -1,4 +1,4 @@
-"""The command line: `hpcsim run`, `compare`, `validate`, `demo`, `list` and `workload ...`.
+"""The command line: `hpcsim run`, `compare`, `validate`, `check`, `demo`, `list` and `workload ...`.
 
 Each command is a module of `hpcsim.commands`. Results go to standard output, messages and progress
 to standard error. Errors end with exit code 2 and one sentence; ``--debug`` shows the traceback.
@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from hpcsim import __version__
+from hpcsim.commands.check import check
 from hpcsim.commands.compare import compare
 from hpcsim.commands.demo import demo
 from hpcsim.commands.failures import EXIT_DEFECT, Command, CommandGroup, unforeseen
@@ -42,6 +43,7 @@ app.command(cls=Command)(demo)
 app.command(cls=Command)(run)
 app.command(cls=Command)(compare)
 app.command(cls=Command)(validate)
+app.command(cls=Command)(check)
 app.command("list", cls=Command)(list_registry)
 app.add_typer(workload, name="workload")
 workload.command("info", cls=Command)(workload_info)

@@ -73,7 +73,16 @@ class Clairvoyance(HpcsimError, PermissionError):
 
 
 class InvariantViolation(HpcsimError, AssertionError):
-    """The run-time checker or ``verify`` found a broken invariant: a defect, never the user's fault."""
+    """The run-time checker or ``verify`` found a broken invariant: a defect, never the user's fault.
+
+    ``faults`` lists all that `verify` found.
+    """
+
+    faults: tuple[str, ...] = ()
+
+
+class PolicyCheckFailed(HpcsimError, AssertionError):
+    """A policy breaks rules of `hpcsim.testing`; the message says which, and shows how."""
 
 
 class Unsupported(HpcsimError, ValueError):

@@ -19,7 +19,6 @@ from hpcsim.listener import Listener
 from hpcsim.policies.estimators import Requested
 from hpcsim.profile import first_fit
 from hpcsim.system import System
-from hpcsim.waiting import Room
 
 if TYPE_CHECKING:
     from hpcsim.policies.backfill import Backfill
@@ -134,7 +133,7 @@ class CommittedPass(Listener):
         if policy.depth == 0 or not free:
             return ()
         if self._plans_by_limits and not self._arrived and policy.backfill_order is None and policy.depth is None:
-            chosen, self._extra = system.queue.choose(Room(free, now_s, self._latest_end_s, self._extra))
+            chosen, self._extra = system.queue.choose(free, now_s, self._latest_end_s, self._extra)
             return chosen
         chosen = []
         for job in self._candidates(system):
