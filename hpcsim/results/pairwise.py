@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hpcsim.results.quantities import count, duration, number, percentage
 from hpcsim.results.result import Result
 from hpcsim.results.statistics.classes import winners_and_losers
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 STRONG = 0.5
 """Correlation of consecutive windows above which intervals are known to come out too narrow."""
+
+
+ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,20 +85,24 @@ class Pairwise:
         )
 
     def winners_and_losers(self) -> str:
-        """Return which classes gain and which lose, the largest change first, as one sentence."""
-        told = {verdict: self._named(verdict) for verdict in (Verdict.BETTER, Verdict.WORSE)}
+        """Return which classes gain and which lose, the largest change first, in a few words.
+
+        A class is named where its p-value, corrected by Holm for the number of classes, is below
+        `ALPHA`: of a dozen classes one in two tables would else be named by chance.
+        """
         everyone = self.classes.iloc[0]
         shares = (
             f"{percentage(everyone['better'])} of the jobs wait less, {percentage(everyone['worse'])} longer. "
             if len(self.classes) and everyone["jobs"]
             else ""
         )
-        winners, losers = told[Verdict.BETTER] or "none shown", told[Verdict.WORSE] or "none shown"
+        winners, losers = (self._named(sign) or "none shown" for sign in (-1, 1))
         return f"{shares}Winners: {winners}. Losers: {losers}."
 
-    def _named(self, verdict: Verdict, most: int = 3) -> str:
-        is_told = (self.classes["verdict"] == str(verdict)) & (self.classes.index.get_level_values("by") != "all")
-        classes = self.classes[is_told].sort_values("difference", key=abs, ascending=False, kind="stable")
+    def _named(self, sign: int, most: int = 3) -> str:
+        is_shown = (self.classes["p_holm"] < ALPHA) & (np.sign(self.classes["difference"]) == sign)
+        is_class = self.classes.index.get_level_values("by") != "all"
+        classes = self.classes[is_shown & is_class].sort_values("difference", key=abs, ascending=False, kind="stable")
         told = zip(classes.index, classes["difference"].head(most), strict=False)
         named = [f"{class_name(*key)} ({_change(difference)})" for key, difference in told]
         more = len(classes) - len(named)

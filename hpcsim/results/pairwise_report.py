@@ -16,12 +16,10 @@ def pairwise_tables(pairs: Sequence[Pairwise]) -> str:
 
 
 def _section(pair: Pairwise) -> str:
-    notes = "".join(
-        f'<p class="note">{escape(text)}</p>' for text in (pair.basis(), pair.caution()) if text not in pair.headline()
-    )
+    notes = "".join(f'<p class="note">{escape(text)}</p>' for text in filter(None, (pair.basis(), pair.caution())))
     return (
         f"<h2>{escape(pair.new)} (new) against {escape(pair.old)} (old)</h2>"
-        f"<p>{escape(pair.headline())}</p><p>{escape(pair.winners_and_losers())}</p>"
+        f"<p>{escape(pair.winners_and_losers())}</p>"
         f"{_table(MEASURE_HEADINGS, measure_rows(pair), '')}"
         f"{_table(CLASS_HEADINGS, class_rows(pair), 'Mean waits of classes of jobs.')}{notes}"
     )
@@ -36,7 +34,6 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str)
 
 def _line(row: Sequence[str]) -> str:
     name, *cells = row
-    shown = row[-1] in (Verdict.BETTER, Verdict.WORSE)
-    mark = ' class="best"' if shown else ""
+    mark = {str(Verdict.BETTER): ' class="best"', str(Verdict.WORSE): ' class="shown"'}.get(row[-1], "")
     filled = "".join(f"<td>{escape(cell)}</td>" for cell in cells[:-1])
     return f'<tr><th scope="row">{escape(name)}</th>{filled}<td{mark}>{escape(cells[-1])}</td></tr>'

@@ -78,6 +78,7 @@ def render(results: Mapping[str, Result], *, title: str, pairs: Sequence[Pairwis
             f"<h1>{escape(title)}</h1>",
             *(f'<p class="verdict">{escape(sentence)}</p>' for sentence in verdict(results)[:1]),
             *(f'<p class="note">{escape(sentence)}</p>' for sentence in verdict(results)[1:]),
+            *(f"<p>{escape(pair.headline())}</p>" for pair in pairs),
             _table(results),
             pairwise_tables(pairs),
             _charts(results),

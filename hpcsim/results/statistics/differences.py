@@ -72,6 +72,7 @@ def differences(
         *_wait_rows(pairs, windows, bootstrap),
         _area_row(ended, windows, bootstrap),
         _slowdown_row(ended, windows, bootstrap),
+        _improvement_row(pairs, windows, bootstrap),
         _utilisation_row(old, new, windows.name, bootstrap),
     ]
     table = pd.DataFrame(rows, index=pd.Index([measure.key for measure in MEASURES], name="measure"))
@@ -120,6 +121,11 @@ def _slowdown_row(ended: pd.DataFrame, windows: Windows, bootstrap: Bootstrap) -
     return _mean_row(MEASURES[8], ended, ("old_slowdown", "new_slowdown"), ones, windows, bootstrap)
 
 
+def _improvement_row(pairs: pd.DataFrame, windows: Windows, bootstrap: Bootstrap) -> dict[str, Any]:
+    chance = pairs.assign(even=0.5, improvement=0.5 * (1 - np.sign(pairs["wait_difference_s"])))
+    return _mean_row(MEASURES[9], chance, ("even", "improvement"), np.ones(len(pairs)), windows, bootstrap)
+
+
 def _mean_row(
     measure: Measure,
     jobs: pd.DataFrame,
@@ -162,14 +168,14 @@ def _utilisation_row(old: Result, new: Result, width: str, bootstrap: Bootstrap)
     """Return the row of the utilisation between the submits at 10 % and at 90 % of the jobs."""
     start_s, end_s = metrics.steady_window(old.jobs)
     if not end_s > start_s:
-        return _row(MEASURES[9], math.nan, math.nan, 0, NO_INTERVAL)
+        return _row(MEASURES[10], math.nan, math.nan, 0, NO_INTERVAL)
     edges_s = np.append(np.arange(start_s, end_s, WIDTHS_S[width]), end_s)
     length_s = np.diff(edges_s)
     shares = [metrics.bin_means(run.timeline, "used_nodes", edges_s) / run.nodes for run in (old, new)]
     gap = (shares[1] - shares[0]) * length_s
     statistic = ratio_of_sums(gap, length_s, np.arange(len(length_s)), len(length_s))
     values = [float(share @ length_s) / (end_s - start_s) for share in shares]
-    return _row(MEASURES[9], values[0], values[1], len(old.jobs), bootstrap(statistic, len(length_s))[0])
+    return _row(MEASURES[10], values[0], values[1], len(old.jobs), bootstrap(statistic, len(length_s))[0])
 
 
 def _row(measure: Measure, old: float, new: float, jobs: int, interval: Interval) -> dict[str, Any]:
