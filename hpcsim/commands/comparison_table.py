@@ -66,8 +66,16 @@ def _change(value: float, reference: float) -> str:
 
 
 def _job_counts(rows: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return how many jobs started: one number, or one a policy where they differ."""
-    started = {label: row["jobs_started"] for label, row in rows.items()}
-    if len(set(started.values())) == 1:
-        return f"{count(next(iter(started.values())), 'job')} started"
-    return "jobs started: " + ", ".join(f"{label} {number(jobs)}" for label, jobs in started.items())
+    """Return how many jobs started, and how many finished where the policies differ in that."""
+    told = [_counts(rows, "started")]
+    if len({row["jobs_finished"] for row in rows.values()}) > 1:
+        told.append(_counts(rows, "finished"))
+    return "; ".join(told)
+
+
+def _counts(rows: Mapping[str, Mapping[str, Any]], what: str) -> str:
+    """Return one number, or one a policy where they differ."""
+    jobs = {label: row[f"jobs_{what}"] for label, row in rows.items()}
+    if len(set(jobs.values())) == 1:
+        return f"{count(next(iter(jobs.values())), 'job')} {what}"
+    return f"jobs {what}: " + ", ".join(f"{label} {number(value)}" for label, value in jobs.items())

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpcsim.results.quantities import count, duration, number, percentage
+from hpcsim.results.quantities import count, duration, percentage
 from hpcsim.results.result import Result
 from hpcsim.results.statistics.classes import winners_and_losers
 from hpcsim.results.statistics.differences import differences
 from hpcsim.results.statistics.interval import Verdict
+from hpcsim.results.statistics.windows import FEWEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,10 +70,11 @@ class Pairwise:
         """Return what the intervals rest on, as one sentence."""
         wait = self._wait()
         windows = count(int(wait["windows"]), str(wait["window"]))
+        paired = f"{count(int(wait['jobs']), 'job')} paired"
         if Verdict(wait["verdict"]) is Verdict.NO_INTERVAL:
-            return f"No intervals: the log spans {windows} of submits, and 12 days or more are needed."
+            return f"No intervals: the submits span {windows}, and {FEWEST} are needed; {paired}."
         length = count(int(wait["block"]), str(wait["window"]))
-        return f"95 % intervals over {windows} in blocks of {length}; {number(int(wait['jobs']))} jobs paired."
+        return f"95 % intervals over {windows} in blocks of {length}; {paired}."
 
     def caution(self) -> str:
         """Return what weakens the intervals, or the empty text."""
