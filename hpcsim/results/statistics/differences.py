@@ -19,7 +19,7 @@ from hpcsim.results.statistics.paired import paired_jobs
 from hpcsim.results.statistics.runs import TRIMMED, interquartile_mean
 from hpcsim.results.statistics.sample import WindowedSample
 from hpcsim.results.statistics.tails import conditional_value_at_risk
-from hpcsim.results.statistics.windows import WIDTHS_S, Windows, windows_of
+from hpcsim.results.statistics.windows import Windows, windows_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +73,7 @@ def differences(
         _area_row(ended, windows, bootstrap),
         _slowdown_row(ended, windows, bootstrap),
         _improvement_row(pairs, windows, bootstrap),
-        _utilisation_row(old, new, windows.name, bootstrap),
+        _utilisation_row(old, new, windows.width_s, bootstrap),
     ]
     table = pd.DataFrame(rows, index=pd.Index([measure.key for measure in MEASURES], name="measure"))
     table.insert(6, "p_holm", holm(table["p_value"]))
@@ -164,12 +164,12 @@ def _window_sums(values: Values, index: Values, windows: int) -> Values:
     return np.stack([np.bincount(index, weights=column, minlength=windows) for column in columns.T], axis=1)
 
 
-def _utilisation_row(old: Result, new: Result, width: str, bootstrap: Bootstrap) -> dict[str, Any]:
+def _utilisation_row(old: Result, new: Result, width_s: float, bootstrap: Bootstrap) -> dict[str, Any]:
     """Return the row of the utilisation between the submits at 10 % and at 90 % of the jobs."""
     start_s, end_s = metrics.steady_window(old.jobs)
     if not end_s > start_s:
         return _row(MEASURES[10], math.nan, math.nan, 0, NO_INTERVAL)
-    edges_s = np.append(np.arange(start_s, end_s, WIDTHS_S[width]), end_s)
+    edges_s = np.append(np.arange(start_s, end_s, width_s), end_s)
     length_s = np.diff(edges_s)
     shares = [metrics.bin_means(run.timeline, "used_nodes", edges_s) / run.nodes for run in (old, new)]
     gap = (shares[1] - shares[0]) * length_s

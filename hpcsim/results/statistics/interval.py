@@ -21,6 +21,8 @@ Statistic = Callable[[Values], Values]
 
 LEVEL = 0.95
 REPLICATES = 2_000
+AT_ONCE = 500
+"""Windows that are left out in one evaluation."""
 
 
 class Verdict(StrEnum):
@@ -92,13 +94,24 @@ def block_bootstrap(
     whole = statistic(np.ones((1, windows)))[0]
     if windows < FEWEST:
         return [Interval(float(value), math.nan, math.nan, math.nan, windows, 0, math.nan) for value in whole]
-    influences = (windows - 1) * (whole - statistic(1.0 - np.eye(windows)))
+    influences = (windows - 1) * (whole - _without_each(statistic, windows))
     influences = np.where(np.isfinite(influences), influences, 0.0)
     size = length or block_length(influences[:, 0])
     drawn = statistic(multiplicities(windows, size, replicates, np.random.default_rng(seed)))
     return [
         _interval(float(value), drawn[:, place], influences[:, place], size, level) for place, value in enumerate(whole)
     ]
+
+
+def _without_each(statistic: Statistic, windows: int) -> Values:
+    """Return the statistics without each window in turn; shape [windows, statistics]."""
+    parts = []
+    for first in range(0, windows, AT_ONCE):
+        left_out = np.arange(first, min(first + AT_ONCE, windows))
+        weights = np.ones((len(left_out), windows))
+        weights[np.arange(len(left_out)), left_out] = 0
+        parts.append(statistic(weights))
+    return np.concatenate(parts)
 
 
 def _interval(estimate: float, drawn: Values, influence: Values, size: int, level: float) -> Interval:

@@ -19,6 +19,9 @@ WIDTHS_S = {"week": 7 * 86400.0, "day": 86400.0, "hour": 3600.0}
 FEWEST = 12
 """Windows that an interval needs; with fewer there is none."""
 
+MOST = 5_000
+"""Windows of a log at most: an interval's cost grows with their square."""
+
 
 @dataclass(frozen=True, slots=True)
 class Windows:
@@ -42,10 +45,11 @@ class Windows:
 def windows_of(submit_s: ArrayLike, width: str | None = None) -> Windows:
     """Return the windows that cover all *submit_s* from the first on.
 
-    *width* is a name of `WIDTHS_S`; None: weeks if there are `FEWEST` of them, else days.
+    *width* is a name of `WIDTHS_S`; None: weeks if there are `FEWEST` of them, else days. Where a
+    log spans more than `MOST` weeks, as one with a wrong date does, windows are longer.
 
     Raises:
-        InvalidArgument: no such width.
+        InvalidArgument: no such width, or more than `MOST` windows of it.
     """
     if width is not None and width not in WIDTHS_S:
         raise InvalidArgument(f"There is no window '{width}'.", f"Give one of {', '.join(WIDTHS_S)}.")
@@ -54,4 +58,9 @@ def windows_of(submit_s: ArrayLike, width: str | None = None) -> Windows:
         return Windows(0.0, WIDTHS_S[width or "day"], 0, width or "day")
     first_s, span_s = float(instants.min()), float(instants.max() - instants.min())
     name = width or ("week" if span_s >= (FEWEST - 1) * WIDTHS_S["week"] else "day")
-    return Windows(first_s, WIDTHS_S[name], int(span_s // WIDTHS_S[name]) + 1, name)
+    count = int(span_s // WIDTHS_S[name]) + 1
+    if count <= MOST:
+        return Windows(first_s, WIDTHS_S[name], count, name)
+    if width is not None:
+        raise InvalidArgument(f"The log spans {count:,} windows of one {width}.", "Give a longer window.")
+    return Windows(first_s, span_s / (MOST - 1), MOST)

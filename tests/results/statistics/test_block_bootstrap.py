@@ -214,5 +214,8 @@ def test_windows_are_weeks_where_there_are_enough():
     assert weeks.starts_s()[:2].tolist() == [100, 100 + WEEK_S]
     assert windows_of([0.0, 7200.0], "hour").count == 3
     assert windows_of([]).count == 0
+    with pytest.raises(InvalidArgument, match="spans 10,001 windows of one hour"):
+        windows_of([0.0, 3600e4], "hour")
+    assert windows_of([0.0, 1e12]).index([0, 1e12]).tolist() == [0, 4999]
     with pytest.raises(InvalidArgument, match="no window 'fortnight'"):
         windows_of([0.0], "fortnight")
