@@ -120,6 +120,11 @@ def test_interval_moves_and_scales_with_the_values():
     assert (moved.low, moved.high) == pytest.approx((10 + 3 * found.low, 10 + 3 * found.high))
 
 
+def test_blocks_are_as_long_as_the_memory_asks_for():
+    assert mean_of(ar1(200, 0.8)).block == block_length(ar1(200, 0.8)) > 6
+    assert mean_of(ar1(200, 0.8), length=2).block == 2
+
+
 def test_higher_levels_are_wider():
     values = ar1(60, 0.3)
     widths = [found.high - found.low for found in (mean_of(values, level=level) for level in (0.8, 0.95, 0.99))]
@@ -200,6 +205,11 @@ def test_many_values_are_put_into_classes():
     assert worst == pytest.approx(ordered[-2_500:].mean(), rel=1e-4)
     assert abs(np.searchsorted(ordered, median) / 50_000 - 0.5) <= 1 / CLASSES
     assert abs(np.searchsorted(ordered, p95) / 50_000 - 0.95) <= 0.05 / CLASSES + 1e-4
+
+
+def test_a_quantile_is_a_value_that_so_many_do_not_exceed():
+    """Of 1, 2, 3, 4 half do not exceed 2, and 95 % need the 4."""
+    assert described([4, 2, 1, 3], [0, 1, 2, 3], np.ones(4))[0, 2:4].tolist() == [2, 4]
 
 
 def test_no_value_is_no_statistic():

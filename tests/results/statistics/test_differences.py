@@ -13,7 +13,7 @@ from hpcsim import Cluster, Workload, make_policy, registry, simulate
 from hpcsim.errors import ResultError
 from hpcsim.policies import EASY, FCFS
 from hpcsim.results.difference_rows import MEASURE_HEADINGS, class_rows, measure_rows
-from hpcsim.results.pairwise import against_first
+from hpcsim.results.pairwise import Pairwise, against_first
 from hpcsim.results.report import render
 from hpcsim.results.statistics import differences, paired_jobs, paired_windows, winners_and_losers
 from hpcsim.results.statistics.classes import length_class, size_class, user_class
@@ -152,6 +152,22 @@ def test_sentences_say_what_is_shown(runs):
     assert pair.basis().startswith("95 % intervals over ")
     (none,) = against_first({"a": runs["easy"], "b": runs["easy"]})
     assert none.headline() == "b against a: the same mean wait."
+
+
+def test_classes_are_named_when_they_stand_correction():
+    """-90 s, -200 s and +60 s with adjusted p of 0.01, 0.2 and 0.04: the second is not told."""
+    rows = {
+        ("all", "all jobs"): (100, 0.5, 0.25, -50.0, 0.001),
+        ("size", "1"): (60, 0.5, 0.25, -90.0, 0.01),
+        ("size", "2 to 4"): (40, 0.5, 0.25, -200.0, 0.2),
+        ("length", "1-6 h"): (40, 0.5, 0.25, 60.0, 0.04),
+    }
+    classes = pd.DataFrame.from_dict(rows, orient="index", columns=["jobs", "better", "worse", "difference", "p_holm"])
+    classes.index = pd.MultiIndex.from_tuples(rows, names=["by", "class"])
+    assert Pairwise("a", "b", pd.DataFrame(), classes).winners_and_losers() == (
+        "50.0 % of the jobs wait less, 25.0 % longer. Winners: size 1 (1 min 30 s less). "
+        "Losers: run 1-6 h (1 min longer)."
+    )
 
 
 def test_chance_is_no_difference(runs):
