@@ -42,5 +42,6 @@ class SortedCandidatesPass(ShadowPass):
         """Return the jobs that start beside the reservation; the head, which does not fit, is none of them."""
         behind = self._policy.backfill_order
         assert behind is not None
-        chosen, self._extra = cast("WaitingJobs", behind.in_order(system)).choose(self._room(system))
+        waiting = cast("WaitingJobs", behind.in_order(system))
+        chosen, self._extra = waiting.choose(system.free, system.now_s, self._latest_end_s, self._extra)
         return chosen

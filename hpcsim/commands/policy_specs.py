@@ -1,7 +1,8 @@
-"""Policies from what was typed: a name or file, and ``--set key=value``."""
+"""Policies from what was typed: ``easy``, ``easy:depth=10``, ``file.py:Class:key=value``, and ``--set key=value``."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 import typing
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,25 +18,57 @@ from hpcsim.policy import Order, Policy
 _PLUGINS = {Order: "orders", Estimator: "estimators", Placement: "placements"}
 
 
-def choose_policies(specs: Iterable[str], settings: Sequence[str] = ()) -> dict[str, Policy]:
-    """Return label -> policy; the label of ``file.py:Class`` is the class's name alone.
+_SPEC = re.compile(r"(?P<name>.+?):(?P<settings>[^\W\d]\w*\s*=.*)", re.DOTALL)
+"""``NAME:KEY=VALUE,...``: the first colon that a key and an equals sign follow ends the name."""
 
-    Clairvoyant ones are named on standard error. *settings* are those of every policy.
+
+def choose_policies(specs: Iterable[str], settings: Sequence[str] = ()) -> dict[str, Policy]:
+    """Return label -> policy. A label is what was typed, but of ``file.py:Class`` the class alone.
+
+    Parameters of one policy stand behind its name (``easy:depth=10``), and in its label. *settings*
+    are those of every policy; a policy's own come on top. Clairvoyant ones are named on standard error.
 
     Raises:
         HpcsimError: two of them share a label; or as `make_policy`.
     """
     policies: dict[str, Policy] = {}
     for spec in specs:
-        label = spec.rpartition(":")[2]
+        name, own = split_spec(spec)
+        label = ":".join(filter(None, (name.rpartition(":")[2], ",".join(own))))
         if label in policies:
             raise HpcsimError(
-                f"Two of the policies are called '{label}'.", "Give each policy once, each class its name."
+                f"Two of the policies are called '{label}'.",
+                f"Give each policy once, each class its name, or tell them apart by parameters: {name}:KEY=VALUE.",
             )
-        policies[label] = make_policy(spec, settings)
+        policies[label] = make_policy(name, [*settings, *own])
         if policies[label].clairvoyant:
             say(f"{label} is clairvoyant: it knows the true run times, which no real scheduler does.")
     return policies
+
+
+def split_spec(spec: str) -> tuple[str, list[str]]:
+    """Return the name and the settings of ``NAME:KEY=VALUE,KEY=VALUE``; commas within a TOML value stay in it."""
+    parts = _SPEC.fullmatch(spec)
+    if parts is None:
+        return spec, []
+    return parts["name"], [setting.strip() for setting in _split(parts["settings"])]
+
+
+def _split(settings: str) -> list[str]:
+    """Split at commas, but not at those within quotes, brackets or braces."""
+    parts, depth, quote = [""], 0, ""
+    for sign in settings:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        else:
+            depth += (sign in "[{") - (sign in "]}")
+        if sign == "," and depth == 0 and not quote:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts
 
 
 def make_policy(spec: str, settings: Sequence[str] = ()) -> Policy:
@@ -58,7 +91,7 @@ def make_policy(spec: str, settings: Sequence[str] = ()) -> Policy:
         raise
     except Exception as error:
         raise HpcsimError(
-            f"Policy '{spec}' cannot be made: {type(error).__name__}: {error}.", "Check --set and the class."
+            f"Policy '{spec}' cannot be made: {type(error).__name__}: {error}.", "Check its parameters and the class."
         ) from error
     return policy
 
@@ -88,7 +121,9 @@ def parse_setting(text: str) -> tuple[str, Any]:
     """Return key and value of ``key=value``."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise UnknownName(f"--set {text} has no key and value.", "Write --set key=value.")
+        raise UnknownName(
+            f"The parameter '{text}' has no key and value.", "Write --set key=value or NAME:key=value,key=value."
+        )
     try:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):

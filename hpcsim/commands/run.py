@@ -52,7 +52,12 @@ def run(
     processors: options.Processors = None,
     cluster: options.ClusterFile = None,
     policy: Annotated[
-        str, typer.Option("--policy", metavar="NAME", help="Registry name, module:Class or file.py:Class.")
+        str,
+        typer.Option(
+            "--policy",
+            metavar="NAME[:KEY=VALUE,...]",
+            help="Registry name, module:Class or file.py:Class, and its parameters.",
+        ),
     ] = "easy",
     settings: Annotated[
         list[str] | None,
