@@ -1,4 +1,4 @@
-"""The command line: `hpcsim run`, `compare`, `demo`, `list` and `workload ...`.
+"""The command line: `hpcsim run`, `compare`, `validate`, `demo`, `list` and `workload ...`.
 
 Each command is a module of `hpcsim.commands`. Results go to standard output, messages and progress
 to standard error. Errors end with exit code 2 and one sentence; ``--debug`` shows the traceback.
@@ -19,7 +19,9 @@ from hpcsim.commands.failures import EXIT_DEFECT, Command, CommandGroup, unfores
 from hpcsim.commands.list_registry import list_registry
 from hpcsim.commands.output import say
 from hpcsim.commands.run import run
+from hpcsim.commands.validate import validate
 from hpcsim.commands.workload_convert import workload_convert
+from hpcsim.commands.workload_fetch import workload_fetch
 from hpcsim.commands.workload_generate import workload_generate
 from hpcsim.commands.workload_info import workload_info
 from hpcsim.commands.workload_transform import workload_transform
@@ -32,17 +34,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-workload = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Look into job logs, make and change them.")
+workload = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Get job logs, look into them, make and change them."
+)
 
 app.command(cls=Command)(demo)
 app.command(cls=Command)(run)
 app.command(cls=Command)(compare)
+app.command(cls=Command)(validate)
 app.command("list", cls=Command)(list_registry)
 app.add_typer(workload, name="workload")
 workload.command("info", cls=Command)(workload_info)
 workload.command("generate", cls=Command)(workload_generate)
 workload.command("convert", cls=Command)(workload_convert)
 workload.command("transform", cls=Command)(workload_transform)
+workload.command("fetch", cls=Command)(workload_fetch)
 
 
 def main() -> None:

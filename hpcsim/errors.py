@@ -110,6 +110,10 @@ class ResultError(HpcsimError, ValueError):
     """A saved result that is missing, truncated or foreign."""
 
 
+class FetchError(HpcsimError, OSError):
+    """A public log that could not be fetched, or is not what was published."""
+
+
 class MissingExtra(HpcsimError, ImportError):
     """A feature whose optional packages are not installed; the remedy names the extra."""
 

@@ -28,6 +28,7 @@ GROUPS = (
     "writers",
     "models",
     "transformations",
+    "datasets",
     "surrogates",
     "search",
     "advisors",

@@ -31,16 +31,13 @@ FEW_SLOTS = 256
 _FEW = 32  # candidates that are tried one by one before the columns are asked again
 
 
-class Room(NamedTuple):
-    """What a reservation leaves to later jobs now.
+class QueueColumns(NamedTuple):
+    """Waiting jobs by slot from *first* on (None: has left), with their nodes and limits beside them."""
 
-    They may use *free* nodes, if they end by *latest_end_s* or take no more than *extra* nodes in all.
-    """
-
-    free: int
-    now_s: float
-    latest_end_s: float
-    extra: int
+    jobs: Sequence[Job | None]
+    nodes: NDArray[np.int64]
+    limits_s: NDArray[np.float64]
+    first: int
 
 
 class WaitingJobs(Sequence[Job]):
@@ -49,17 +46,19 @@ class WaitingJobs(Sequence[Job]):
     __slots__ = ()
 
     @abstractmethod
-    def choose(self, room: Room) -> tuple[list[Job], int]:
+    def choose(self, free: int, now_s: float, latest_end_s: float, extra: int) -> tuple[list[Job], int]:
         """Return, in order, the jobs that start now beside a reservation, and the extra nodes left.
 
-        Each job is planned to run its limit. The first waiting job is none of them if it does not
+        They may use *free* nodes, if they end by *latest_end_s* or take no more than *extra* nodes in
+        all. Each job is planned to run its limit. The first waiting job is none of them if it does not
         fit into the free nodes.
         """
 
 
-def choose_among(jobs: Iterable[Job | None], room: Room) -> tuple[list[Job], int]:
+def choose_among(
+    jobs: Iterable[Job | None], free: int, now_s: float, latest_end_s: float, extra: int
+) -> tuple[list[Job], int]:
     """Return `WaitingJobs.choose` of *jobs*, one by one; None stands for a job that has left."""
-    free, now_s, latest_end_s, extra = room
     chosen = []
     for job in jobs:
         if job is None or job.nodes > free:
@@ -76,23 +75,24 @@ def choose_among(jobs: Iterable[Job | None], room: Room) -> tuple[list[Job], int
 
 
 def choose_by_columns(
-    jobs: Sequence[Job | None], nodes: NDArray[np.int64], limits_s: NDArray[np.float64], first: int, room: Room
+    columns: QueueColumns, free: int, now_s: float, latest_end_s: float, extra: int
 ) -> tuple[list[Job], int]:
-    """Return the same of many jobs: those in the slots from *first* on, whose columns are given.
+    """Return `WaitingJobs.choose` of many jobs, by their columns.
 
     Columns narrow the slots down to jobs that could start if they were alone; a few of these are
     then tried one by one, and what is left is narrowed down again.
     """
-    slots = (nodes[first:] <= room.free).nonzero()[0] + first
+    jobs, nodes, limits_s, first = columns
+    slots = (nodes[first:] <= free).nonzero()[0] + first
     chosen: list[Job] = []
-    while len(slots) and room.free:
-        slots = slots[(limits_s[slots] + room.now_s <= room.latest_end_s) | (nodes[slots] <= room.extra)]
-        some, extra = choose_among([jobs[slot] for slot in slots[:_FEW].tolist()], room)
+    while len(slots) and free:
+        slots = slots[(limits_s[slots] + now_s <= latest_end_s) | (nodes[slots] <= extra)]
+        some, extra = choose_among([jobs[slot] for slot in slots[:_FEW].tolist()], free, now_s, latest_end_s, extra)
         chosen += some
-        room = Room(room.free - sum(job.nodes for job in some), room.now_s, room.latest_end_s, extra)
+        free -= sum(job.nodes for job in some)
         slots = slots[_FEW:]
-        slots = slots[nodes[slots] <= room.free]
-    return chosen, room.extra
+        slots = slots[nodes[slots] <= free]
+    return chosen, extra
 
 
 class SortedQueue(WaitingJobs, Listener):
@@ -125,12 +125,13 @@ class SortedQueue(WaitingJobs, Listener):
     def __getitem__(self, index: int | slice) -> Job | list[Job]:
         return self._jobs[index]
 
-    def choose(self, room: Room) -> tuple[list[Job], int]:
+    def choose(self, free: int, now_s: float, latest_end_s: float, extra: int) -> tuple[list[Job], int]:
         """Return the jobs that start now beside a reservation; see `WaitingJobs`."""
         count = len(self._jobs)
         if count <= FEW_SLOTS:
-            return choose_among(self._jobs, room)
-        return choose_by_columns(self._jobs, self._nodes[:count], self._limits_s[:count], 0, room)
+            return choose_among(self._jobs, free, now_s, latest_end_s, extra)
+        columns = QueueColumns(self._jobs, self._nodes[:count], self._limits_s[:count], 0)
+        return choose_by_columns(columns, free, now_s, latest_end_s, extra)
 
     def position(self, job: Job) -> int:
         """Return the place of a waiting job, counted from 0."""

@@ -17,7 +17,7 @@ from hpcsim.job import Job
 from hpcsim.listener import Listener
 from hpcsim.policies.estimators import Requested
 from hpcsim.system import System
-from hpcsim.waiting import Room, SortedQueue, choose_among
+from hpcsim.waiting import SortedQueue, choose_among
 
 if TYPE_CHECKING:
     from hpcsim.policies.backfill import Backfill
@@ -61,11 +61,12 @@ class ShadowPass(Listener):
         arrived, self._arrived = self._arrived, []
         if not self._nothing_but_arrivals(waiting, system):
             return self._whole_pass(waiting, system)
-        if not system.free:
+        free = system.free
+        if not free:
             return ()
         if len(arrived) > 1 and isinstance(waiting, SortedQueue):
             arrived.sort(key=waiting.position)
-        chosen, self._extra = choose_among(arrived, self._room(system))
+        chosen, self._extra = choose_among(arrived, free, system.now_s, self._latest_end_s, self._extra)
         return [Start(job) for job in chosen if system.fits(job)]
 
     def _whole_pass(self, waiting: Sequence[Job], system: System) -> Iterator[Decision]:
@@ -84,18 +85,18 @@ class ShadowPass(Listener):
             yield Reserve(last, math.inf)
         if system.promised.get(head.row, math.inf) != shadow_s:
             yield Reserve(head, shadow_s)
-        if not system.free:
+        free = system.free
+        if not free:
             return
         if self._can_skip:
-            chosen, self._extra = waiting.choose(self._room(system))  # type: ignore[attr-defined]
+            chosen, self._extra = waiting.choose(  # type: ignore[attr-defined]
+                free, system.now_s, self._latest_end_s, self._extra
+            )
         else:
             chosen = self._chosen(self._behind(waiting, at if self._order.is_dynamic else 0, system), system)
         for job in chosen:
             if system.fits(job):
                 yield Start(job)
-
-    def _room(self, system: System) -> Room:
-        return Room(system.free, system.now_s, self._latest_end_s, self._extra)
 
     def _chosen(self, candidates: Sequence[Job], system: System) -> list[Job]:
         """Return the candidates that start beside the reservation by the policy's estimates."""

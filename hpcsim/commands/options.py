@@ -17,7 +17,7 @@ class ReadMode(StrEnum):
     QUARANTINE = "quarantine"
 
 
-def _path(text: str) -> Path:
+def path(text: str) -> Path:
     """Return the path that was typed; an empty one, as of an unset shell variable, would mean the current folder."""
     if not text:
         raise typer.BadParameter("The path is empty. Give one, or leave the option out.")
@@ -34,7 +34,7 @@ Processors = Annotated[
     typer.Option("--processors", min=1, metavar="P", help="Machine of P processors, for a log that counts processors."),
 ]
 ClusterFile = Annotated[
-    Path | None, typer.Option("--cluster", parser=_path, metavar="FILE", help="Machine described in a TOML file.")
+    Path | None, typer.Option("--cluster", parser=path, metavar="FILE", help="Machine described in a TOML file.")
 ]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows of the log.")]
 Until = Annotated[
@@ -47,20 +47,20 @@ Mode = Annotated[
 Quarantine = Annotated[
     Path | None,
     typer.Option(
-        "--quarantine", parser=_path, metavar="FILE", help="Write refused rows into this file; implies that mode."
+        "--quarantine", parser=path, metavar="FILE", help="Write refused rows into this file; implies that mode."
     ),
 ]
 Check = Annotated[bool, typer.Option("--check", help="Watch the simulator's invariants during the run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Out = Annotated[
-    Path | None, typer.Option("--out", parser=_path, metavar="DIR", help="Save the results into this folder.")
+    Path | None, typer.Option("--out", parser=path, metavar="DIR", help="Save the results into this folder.")
 ]
-ReportFolder = Annotated[Path, typer.Option("--out", parser=_path, metavar="DIR", help="Folder for the report.")]
+ReportFolder = Annotated[Path, typer.Option("--out", parser=path, metavar="DIR", help="Folder for the report.")]
 ReportFile = Annotated[
-    Path | None, typer.Option("--report", parser=_path, metavar="FILE", help="Write an HTML report into this file.")
+    Path | None, typer.Option("--report", parser=path, metavar="FILE", help="Write an HTML report into this file.")
 ]
 NewLog = Annotated[
-    Path, typer.Option("--out", parser=_path, metavar="FILE", help="File to write: .swf, .swf.gz or .parquet.")
+    Path, typer.Option("--out", parser=path, metavar="FILE", help="File to write: .swf, .swf.gz or .parquet.")
 ]
 WriteAs = Annotated[
     str | None,

@@ -17,7 +17,6 @@ import simpy
 
 COMPLETION = 1  # simpy.events.NORMAL
 CHANGE = 2
-ARRIVAL = 3
 
 
 def _act(event: Any) -> None:

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
-import simpy
-
-from hpcsim.engine.clock import ARRIVAL, Happening
 from hpcsim.engine.jobs import JobLife
 from hpcsim.engine.truth import Truth
 
 
-class Arrivals(Happening):
-    """Feeds the workload's jobs in, each at its submit time: one pending event, however long the log."""
+class Arrivals:
+    """Feeds the workload's jobs in, each at its submit time, however long the log.
 
-    def __init__(self, env: simpy.Environment, truth: Truth, life: JobLife) -> None:
-        super().__init__()
-        self.env = env
+    Arrivals stand beside SimPy's heap and not in it: at their instant they come last anyway, and a
+    heap of ends alone is shorter.
+
+    Attributes:
+        next_s: when the next jobs arrive, ``inf`` when the workload is used up.
+    """
+
+    def __init__(self, truth: Truth, life: JobLife) -> None:
         self._life = life
         self._jobs = truth.arriving()
         self._next = next(self._jobs, None)
-        if self._next is None:
-            life.is_fed = True
-        else:
-            self.happen_at(env, self._next.submit_s, ARRIVAL, self._feed)
+        self.next_s = math.inf if self._next is None else self._next.submit_s
+        life.is_fed = self._next is None
 
-    def _feed(self, event: Any) -> None:
-        """Admit the jobs of this instant and go to the next one."""
-        job, now_s, admit = self._next, self.env._now, self._life.admit
+    def feed(self) -> None:
+        """Admit the jobs of the instant `next_s`, which the clock shows, and go to the next one."""
+        job, now_s, admit = self._next, self.next_s, self._life.admit
         assert job is not None
         admit(job)
         for job in self._jobs:
             if job.submit_s != now_s:
                 self._next = job
-                self.happen_at(self.env, job.submit_s, ARRIVAL, self._feed)
+                self.next_s = job.submit_s
                 return
             admit(job)
+        self.next_s = math.inf
         self._life.is_fed = True

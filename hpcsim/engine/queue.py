@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 
 from hpcsim.job import Job
-from hpcsim.waiting import FEW_SLOTS, NO_JOB, Room, WaitingJobs, choose_among, choose_by_columns
+from hpcsim.waiting import FEW_SLOTS, NO_JOB, QueueColumns, WaitingJobs, choose_among, choose_by_columns
 
 _MOST_LEFT = 1024  # slots of jobs that left from the front, before they are given up
 
@@ -74,14 +74,15 @@ class JobQueue(WaitingJobs):
         slot = self._slot.get(row)
         return None if slot is None else self._jobs[slot]
 
-    def choose(self, room: Room) -> tuple[list[Job], int]:
+    def choose(self, free: int, now_s: float, latest_end_s: float, extra: int) -> tuple[list[Job], int]:
         """Return the jobs that start now beside a reservation; see `WaitingJobs`."""
         jobs, first = self._jobs, self._first
         if len(jobs) - first <= FEW_SLOTS:
-            return choose_among(jobs[first:], room)
+            return choose_among(jobs[first:], free, now_s, latest_end_s, extra)
         self._learn()
         last = len(jobs)
-        return choose_by_columns(jobs, self._nodes[:last], self._limits_s[:last], first, room)
+        columns = QueueColumns(jobs, self._nodes[:last], self._limits_s[:last], first)
+        return choose_by_columns(columns, free, now_s, latest_end_s, extra)
 
     def _learn(self) -> None:
         """Bring the columns up to date with the slots that were filled since the last time."""

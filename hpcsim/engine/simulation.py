@@ -108,7 +108,7 @@ class Simulation:
         observers = Observers(policy, recorders)
         self._life.connect(observers, self.system)
         self._passes.connect(observers, self.system)
-        Arrivals(self.env, self.truth, self._life)
+        self._arrivals = Arrivals(self.truth, self._life)
 
     @property
     def now_s(self) -> float:
@@ -221,25 +221,32 @@ class Simulation:
 
         Returns when a pass has opened for a caller, or nothing is left to do.
         """
-        env, passes, life = self.env, self._passes, self._life
+        env, passes, life, arrivals = self.env, self._passes, self._life, self._arrivals
         events = pending_events(env)
         strangers = 0
         while True:
+            event_s = events[0][0] if events else math.inf
+            next_s = min(event_s, arrivals.next_s)
             if life.has_news or passes.is_woken:
                 strangers = 0
-                if not events or events[0][0] != env._now:
+                if next_s != env._now:
                     passes.open()
                     if passes.is_open or (ends_when_finished and not life.open_jobs and life.is_fed):
                         return
+                    continue
             elif ends_when_finished and not life.open_jobs and life.is_fed:
                 return
             elif strangers > FOREIGN_STEPS and self._waits_for_strangers():
                 raise self._stalled()
-            if not events or events[0][0] >= until:
+            if next_s >= until:
                 break
-            step(env)
-            strangers += 1
-        if self.queue and not events and until == math.inf:
+            if arrivals.next_s < event_s:
+                env._now = next_s
+                arrivals.feed()
+            else:
+                step(env)
+                strangers += 1
+        if self.queue and next_s == math.inf and until == math.inf:
             raise self._stalled()
 
     def _waits_for_strangers(self) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hpcsim.engine.queue import JobQueue, QueueKeeper
 from hpcsim.job import Job
-from hpcsim.waiting import Room, SortedQueue, WaitingJobs
+from hpcsim.waiting import SortedQueue, WaitingJobs
 
 
 def job_of(row: int) -> Job:
@@ -66,19 +66,20 @@ def assert_same(queue: WaitingJobs, expected: list[Job]) -> None:
     if expected:
         assert (queue[0], queue[-1]) == (expected[0], expected[-1])
     for free, latest_end_s, extra in ((0, 99, 9), (3, 99, 0), (7, 15, 0), (7, 15, 2), (9, 0, 4), (9, 20.5, 9)):
-        room = Room(free, 10, latest_end_s, extra)
-        assert queue.choose(room) == chosen_one_by_one(expected, room)
+        room = (free, 10, latest_end_s, extra)
+        assert queue.choose(*room) == chosen_one_by_one(expected, *room)
         with patch("hpcsim.engine.queue.FEW_SLOTS", 0), patch("hpcsim.waiting.FEW_SLOTS", 0):
-            assert queue.choose(room) == chosen_one_by_one(expected, room)
+            assert queue.choose(*room) == chosen_one_by_one(expected, *room)
 
 
-def chosen_one_by_one(waiting: list[Job], room: Room) -> tuple[list[Job], int]:
+def chosen_one_by_one(
+    waiting: list[Job], free: int, now_s: float, latest_end_s: float, extra: int
+) -> tuple[list[Job], int]:
     """Return what starts beside a reservation, by its definition."""
     chosen: list[Job] = []
-    extra = room.extra
     for job in waiting:
-        fits = sum(other.nodes for other in [*chosen, job]) <= room.free
-        ends_in_time = room.now_s + job.limit_s <= room.latest_end_s
+        fits = sum(other.nodes for other in [*chosen, job]) <= free
+        ends_in_time = now_s + job.limit_s <= latest_end_s
         if fits and (ends_in_time or job.nodes <= extra):
             chosen.append(job)
             extra -= 0 if ends_in_time else job.nodes
