@@ -133,18 +133,18 @@ class ByFunction(Order):
 
     Parameters:
         function: takes a `Job` and a `System`, returns a sort key; or where one is, as
-            ``"module:function"`` or ``"file.py:function"``.
+            ``"module:function"`` or ``"file.py:function"``. It has to be given.
         changes: the key changes while a job waits, so that jobs are sorted at each pass. False: it
             is asked for once, at arrival, which is faster.
     """
 
-    function: Callable[[Job, System], Any] | str
+    function: Callable[[Job, System], Any] | str | None = None
     changes: bool = True
 
     def __post_init__(self) -> None:
         found = registry.find("orders", self.function) if isinstance(self.function, str) else self.function
         if not callable(found):
-            raise HpcsimError(f"function is {self.function!r}.", "Give a function of (job, system).")
+            raise HpcsimError(f"function is {self.function!r}.", "Give a function of job and system, or where one is.")
         self._function: Callable[[Job, System], Any] = found
         vars(self)["is_dynamic"] = self.changes
 

@@ -1,6 +1,6 @@
 """Orders by a score of waiting time, requested time, nodes and submit time: WFP3, UNICEP, F1 to F4.
 
-A requested or submit time of 0, of which neither logarithm nor quotient exists, is read as 0.1 s.
+A requested or submit time of 0 (or less), of which no logarithm or quotient exists, is read as 0.1 s.
 
 Sources: WFP3 and UNICEP, Tang, Lan, Desai and Buettner, "Fault-aware, utility-based job scheduling on
 Blue Gene/P systems", CLUSTER 2009. F1 to F4, Carastan-Santos and de Camargo, "Obtaining dynamic
@@ -52,7 +52,7 @@ class WFP3(WaitingScore):
 
     def key(self, job: Job, system: System) -> Any:
         """Return the score, negated."""
-        return -((self.wait_s(job, system) / (job.limit_s or _ZERO_S)) ** 3) * job.nodes
+        return -((self.wait_s(job, system) / _positive(job.limit_s)) ** 3) * job.nodes
 
 
 class UNICEP(WaitingScore):
@@ -61,7 +61,7 @@ class UNICEP(WaitingScore):
     def key(self, job: Job, system: System) -> Any:
         """Return the score, negated."""
         width = log2(job.nodes + _HAIR if job.nodes == 1 else job.nodes)
-        return -self.wait_s(job, system) / (width * (job.limit_s or _ZERO_S))
+        return -self.wait_s(job, system) / (width * _positive(job.limit_s))
 
 
 class F1(Order):
@@ -69,7 +69,7 @@ class F1(Order):
 
     def key(self, job: Job, system: System) -> Any:
         """Return the score."""
-        return log10(job.limit_s or _ZERO_S) * job.nodes + 870 * log10(job.submit_s or _ZERO_S)
+        return log10(_positive(job.limit_s)) * job.nodes + 870 * log10(_positive(job.submit_s))
 
 
 class F2(Order):
@@ -77,7 +77,7 @@ class F2(Order):
 
     def key(self, job: Job, system: System) -> Any:
         """Return the score."""
-        return sqrt(job.limit_s) * job.nodes + 25_600 * log10(job.submit_s or _ZERO_S)
+        return sqrt(job.limit_s) * job.nodes + 25_600 * log10(_positive(job.submit_s))
 
 
 class F3(Order):
@@ -85,7 +85,7 @@ class F3(Order):
 
     def key(self, job: Job, system: System) -> Any:
         """Return the score."""
-        return job.limit_s * job.nodes + 6_860_000 * log10(job.submit_s or _ZERO_S)
+        return job.limit_s * job.nodes + 6_860_000 * log10(_positive(job.submit_s))
 
 
 class F4(Order):
@@ -93,4 +93,8 @@ class F4(Order):
 
     def key(self, job: Job, system: System) -> Any:
         """Return the score."""
-        return job.limit_s * sqrt(job.nodes) + 530_000 * log10(job.submit_s or _ZERO_S)
+        return job.limit_s * sqrt(job.nodes) + 530_000 * log10(_positive(job.submit_s))
+
+
+def _positive(seconds: float) -> float:
+    return seconds if seconds > 0 else _ZERO_S

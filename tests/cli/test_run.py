@@ -97,7 +97,7 @@ def test_set_reaches_the_parts_of_a_policy_by_name(cli: Cli, trace: Path, tmp_pa
     assert (record["estimates"]["class"], record["estimates"]["quantile"]) == ("UserQuantile", 0.5)
 
 
-@pytest.mark.parametrize("name", [name for name in names("policies") if name != "by-function"])
+@pytest.mark.parametrize("name", names("policies"))
 def test_every_policy_can_be_run_by_its_name(cli: Cli, trace: Path, name: str) -> None:
     done = cli("run", trace, "--policy", name, "--check", "--json")
     assert json.loads(done.stdout)["jobs_started"] == 4

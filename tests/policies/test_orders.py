@@ -97,7 +97,7 @@ def test_scores_of_the_first_second_and_of_no_limit_are_numbers(name: str) -> No
     order = make("orders", name)
     keys = [order.key(each, at(5)) for each in (job(0, 0, 1), job(0, float("inf"), 2))]
     assert keys == sorted(keys)
-    assert F1().key(job(0, 10, 3), at(0)) == 3 - 870
+    assert F1().key(job(0, 10, 3), at(0)) == F1().key(job(-5, 10, 3), at(0)) == 3 - 870
 
 
 def test_unicep_of_one_node_divides_by_a_hair() -> None:
@@ -132,5 +132,5 @@ def test_any_function_is_an_order(tmp_path: Any) -> None:
     for function in (lambda job, system: -job.nodes, f"{tmp_path / 'mine.py'}:key"):
         for changes in (True, False):
             assert starts(workload, 4, ByFunction(function=function, changes=changes)) == expected
-    with pytest.raises(HpcsimError, match="Give a function"):
+    with pytest.raises(HpcsimError, match="Give a function of job and system"):
         ByFunction(function=3)  # type: ignore[arg-type]

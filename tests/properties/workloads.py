@@ -15,8 +15,8 @@ from hpcsim.workload import Workload
 MACHINE = 8
 """Nodes of the machine that the workloads are drawn for."""
 
-NAMES = tuple(name for name in names("policies") if name != "by-function")
-"""Every registered policy that needs no parameters."""
+NAMES = tuple(names("policies"))
+"""Every registered policy."""
 
 
 def workload_of(rows: list[tuple[Any, Any, Any, int]]) -> Workload:
