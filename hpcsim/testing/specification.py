@@ -67,7 +67,7 @@ def locate(thing: Any) -> str:
         HpcsimError: it is defined inside a function or class, or in no file.
     """
     name = thing.__qualname__
-    if "." in name:
+    if "." in name or "<" in name:
         raise HpcsimError(f"{name} is defined inside a function or a class.", "Move it to the top level of its file.")
     module = sys.modules.get(thing.__module__)
     path = getattr(module, "__file__", None)
@@ -116,9 +116,7 @@ def _marked(value: Any) -> dict[str, Any]:
         return {"$name": locate(value)}
     if is_dataclass(value):
         return {"$new": locate(type(value)), "with": {f.name: _to_plain(getattr(value, f.name)) for f in fields(value)}}
-    raise HpcsimError(
-        f"The parameter value {value!r} cannot be written down.", "Use numbers, texts or plug-ins."
-    )
+    raise HpcsimError(f"The parameter value {value!r} cannot be written down.", "Use numbers, texts or plug-ins.")
 
 
 def _from_plain(value: Any) -> Any:
