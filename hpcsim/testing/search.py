@@ -94,6 +94,6 @@ def drawn(strategy: Any, examples: int) -> list[Any]:
     def keep(value: Any) -> None:
         values.append(value)
 
-    explore: Any = options(given(strategy)(keep))
-    explore()
+    decorate: Any = given(strategy)
+    options(decorate(keep))()
     return [values[place % len(values)] for place in range(examples)]

@@ -67,7 +67,7 @@ def locate(thing: Any) -> str:
         HpcsimError: it is defined inside a function or class, or in no file.
     """
     name = thing.__qualname__
-    if "." in name:
+    if "." in name or "<" in name:
         raise HpcsimError(f"{name} is defined inside a function or a class.", "Move it to the top level of its file.")
     module = sys.modules.get(thing.__module__)
     path = getattr(module, "__file__", None)

@@ -24,7 +24,7 @@ OWN_CHECKS: list[tuple[Any, str, str]] = [
     (broken.KeepsANodeFree, "widest-job", "leaves jobs 1 waiting"),
     (broken.DemandsDistinctSubmits, "equal-submits", "two jobs at one instant"),
     (broken.RenamesJobs, "mutates-nothing", "Job 1 was changed"),
-    (broken.EmptiesTheQueue, "mutates-nothing", "system.queue was changed"),
+    (broken.EmptiesTheQueue, "mutates-nothing", "the engine counts 0 free nodes and"),
     (broken.KeepsTheView, "keeps-no-view", "the view, by KeepsTheView._view"),
     (broken.KeepsTheQueue, "keeps-no-view", "the view's queue, by KeepsTheQueue._deep"),
     (broken.FlipsACoin, "same-seed", "Two runs with seed 0 differ"),

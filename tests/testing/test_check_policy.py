@@ -71,7 +71,7 @@ def test_what_is_no_policy_is_refused(given: Any) -> None:
 
 
 def test_unknown_check_is_refused_with_the_closest() -> None:
-    with pytest.raises(UnknownName, match="no check 'one-jobs'.*'one-job'"):
+    with pytest.raises(UnknownName, match=r"no check 'one-jobs'.*'one-job'"):
         check_policy("fcfs", checks=["one-jobs"])
     with pytest.raises(UnknownName, match="drain"):
         check_policy("fcfs", expected_failures={"drain": "because"})

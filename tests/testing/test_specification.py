@@ -53,7 +53,7 @@ def test_plug_ins_within_a_policy_are_made_anew() -> None:
 
 @pytest.mark.parametrize("value", [lambda job: 0, object(), {1: 2}], ids=["lambda", "object", "keys"])
 def test_what_has_no_name_is_refused(value: Any) -> None:
-    with pytest.raises(HpcsimError, match="defined inside|cannot be written down"):
+    with pytest.raises(HpcsimError, match=r"defined inside|cannot be written down"):
         PolicySpec.of(Parameterised(value=value)).to_plain()
 
 
