@@ -67,11 +67,11 @@ def make_policy(spec: str, settings: Sequence[str] = ()) -> Policy:
     return policy
 
 
-def parse_setting(text: str) -> tuple[str, Any]:
+def parse_setting(text: str, option: str = "--set") -> tuple[str, Any]:
     """Return key and value of ``key=value``."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise UnknownName(f"--set {text} has no key and value.", "Write --set key=value.")
+        raise UnknownName(f"{option} {text} has no key and value.", f"Write {option} key=value.")
     try:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,33 +12,43 @@ from hpcsim.cluster import Cluster
 from hpcsim.commands.options import ReadMode
 from hpcsim.commands.out_folder import check_file
 from hpcsim.commands.output import say
+from hpcsim.commands.policy_specs import parse_setting
 from hpcsim.commands.progress import busy
 from hpcsim.errors import ClusterError, WorkloadError
 from hpcsim.results.quantities import count
 from hpcsim.workload import Workload
 
-FORMAT = "swf"
 GUESSED_MACHINE = "machine-from-widest-job"
 """Rule in a reader's ledger: the log names no machine, so its widest job stands in for one."""
 
 
 def read_trace(
-    path: str, *, mode: ReadMode | None = None, quarantine: Path | None = None, limit: int | None = None
+    path: str,
+    file_format: str = "auto",
+    settings: Sequence[str] | None = None,
+    *,
+    mode: ReadMode | None = None,
+    quarantine: Path | None = None,
+    limit: int | None = None,
 ) -> Workload:
     """Read a job log, or its first *limit* rows; refused rows go to the file *quarantine*, if given.
 
+    *settings* are ``key=value`` texts for the format's reader.
+
     Raises:
+        UnknownName: there is no such format, or its reader has no such option.
         WorkloadError: *mode* and *quarantine* contradict each other, or the log cannot be read.
         ResultError: *quarantine* cannot be written.
     """
-    options: dict[str, Any] = {"mode": _mode(mode, quarantine)}
+    options: dict[str, Any] = dict(parse_setting(text, "--read") for text in settings or ())
+    options["mode"] = str(_mode(mode, quarantine))
     if quarantine is not None:
         _check_quarantine(Path(path), quarantine)
         options["quarantine_path"] = quarantine
     if limit is not None:
         options["limit_rows"] = limit
     with warnings.catch_warnings(record=True) as caught, busy(f"Reading {Path(path).name}"):
-        workload: Workload = registry.find("readers", FORMAT)(path, **options)
+        workload: Workload = registry.make("readers", file_format, path=path, **options)
     for warning in caught:  # now that the spinner is off the line
         warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
     if workload.limits_are_run_times:
@@ -84,13 +95,25 @@ def choose_machine(
     if nodes is not None and workload.counted == "processors":
         say(f"This log counts processors: --nodes {nodes} means {count(nodes, 'processor')}.")
     size = nodes or processors or _by_the_log(workload)
-    return Cluster.of_processors(size) if workload.counted == "processors" else Cluster.of_nodes(size)
+    return Cluster.of_processors(size) if workload.counted == "processors" else _of_nodes(workload, size)
 
 
 def describe(trace: str, cluster: Cluster) -> str:
     """Return the trace's and the machine's part of a table's title."""
     name = "" if cluster.name == "cluster" else f"{cluster.name}, "
     return f"{Path(trace).name} on {name}{count(cluster.nodes, cluster.counted.removesuffix('s'))}"
+
+
+def _of_nodes(workload: Workload, size: int) -> Cluster:
+    """Return *size* nodes, each with what the log's jobs ask of one at most; say so where that is more than a core."""
+    cores, gpus = (
+        int(workload.columns[name].max(initial=0)) if name in workload.columns else 0
+        for name in ("cores_per_node", "gpus_per_node")
+    )
+    if cores > 1 or gpus:
+        parts = count(max(cores, 1), "core") + (f" and {count(gpus, 'GPU')}" if gpus else "")
+        say(f"Each node is taken to have {parts}, the most that a job asks of one.")
+    return Cluster.of_nodes(size, cores=max(cores, 1), gpus=gpus)
 
 
 def _by_the_log(workload: Workload) -> int:

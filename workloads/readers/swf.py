@@ -6,26 +6,24 @@ depart from it, the rules are in `hpcsim.workloads.readers.swf_rules`.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import warnings
 from pathlib import Path
-from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hpcsim.errors import SuspiciousWorkload, WorkloadError, WorkloadRepaired, closest
+from hpcsim.errors import WorkloadError
 from hpcsim.ingest import Mode
 from hpcsim.job import JobState
-from hpcsim.node_ids import MOST_NODES
 from hpcsim.workload import END_STATES, Workload
 from hpcsim.workloads.readers.assessment import Assessment
 from hpcsim.workloads.readers.findings import Rule
+from hpcsim.workloads.readers.narrowing import exact, narrow
+from hpcsim.workloads.readers.options import check_machine, check_options
 from hpcsim.workloads.readers.quarantine import write_quarantine
 from hpcsim.workloads.readers.swf_rules import JobColumns, assess, job_columns, note_too_wide
-from hpcsim.workloads.readers.swf_table import Column, SwfTable, narrow, read_table
-from hpcsim.workloads.sanity import remarks
+from hpcsim.workloads.readers.swf_table import Column, SwfTable, read_table
+from hpcsim.workloads.readers.verdict import file_sha256, warn_of
 from hpcsim.workloads.swf_fields import BYTES_PER_KB, CANCELLED, FAILED, MISSING
 from hpcsim.workloads.swf_header import count_of, machine_size
 
@@ -83,7 +81,8 @@ def read_swf(
         WorkloadRepaired: rows were changed or refused.
         SuspiciousWorkload: the numbers are unlikely, as those of a wrong machine size are.
     """
-    _check_options(mode, quarantine_path, processors, limit_rows)
+    check_options(mode, quarantine_path, limit_rows)
+    check_machine(processors, "processors")
     path = Path(path)
     table = read_table(path, limit_rows=limit_rows)
     jobs = job_columns(table)
@@ -103,25 +102,11 @@ def read_swf(
         counted="processors",
         limits_are_run_times=_all(jobs.is_from_run, ~assessment.refused),
         header=table.header,
-        provenance={"source": str(path), "sha256": _sha256(path), "reader": "swf", "options": options},
+        provenance={"source": str(path), "sha256": file_sha256(path), "reader": "swf", "options": options},
         ledger=assessment.ledger(str(path), "swf", mode),
     )
-    _warn(workload, path)
+    warn_of(workload, path)
     return workload
-
-
-def _check_options(mode: str, quarantine_path: Any, processors: int | None, limit_rows: int | None) -> None:
-    if mode not in get_args(Mode):
-        modes = get_args(Mode)
-        raise WorkloadError(f"There is no mode '{mode}'.{closest(mode, modes)}", f"Known: {', '.join(modes)}.")
-    if (mode == "quarantine") != (quarantine_path is not None):
-        raise WorkloadError("Mode 'quarantine' and quarantine_path go together.", "Give both or neither.")
-    if processors is not None and processors < 1:
-        raise WorkloadError(f"A machine of {processors} processors runs nothing.", "Give processors of 1 or more.")
-    if processors is not None and processors > MOST_NODES:
-        raise WorkloadError(f"No machine has {processors} processors.", f"Give at most {MOST_NODES}.")
-    if limit_rows is not None and limit_rows < 0:
-        raise WorkloadError(f"Cannot read {limit_rows} rows.", "Give limit_rows of 0 or more.")
 
 
 def _refuse_foreign(table: SwfTable, path: Path) -> None:
@@ -152,9 +137,9 @@ def _columns(table: SwfTable, jobs: JobColumns, kept: NDArray[np.bool_]) -> dict
     rows = slice(None) if kept.all() else kept
     columns = {
         "job_id": narrow(fields.pop("job_id")[rows]),
-        "submit_s": _exact(fields.pop("submit_s")[rows]),
-        "run_s": _exact(fields.pop("run_s")[rows]),
-        "limit_s": _exact(jobs.limit_s[rows]),
+        "submit_s": exact(fields.pop("submit_s")[rows]),
+        "run_s": exact(fields.pop("run_s")[rows]),
+        "limit_s": exact(jobs.limit_s[rows]),
         "nodes": narrow(jobs.nodes[rows]),
     }
     columns |= _who({name: fields.pop(name)[rows] for name in _WHO})
@@ -165,12 +150,6 @@ def _columns(table: SwfTable, jobs: JobColumns, kept: NDArray[np.bool_]) -> dict
     if "status" in columns:
         columns |= _end_state(columns["status"], columns["run_s"])
     return columns
-
-
-def _exact(times: Column) -> Column:
-    """Return times as int64 where all are whole, else float64."""
-    column = narrow(times)
-    return column if column.dtype.kind == "f" else column.astype(np.int64)
 
 
 def _who(columns: dict[str, Column]) -> dict[str, Column]:
@@ -198,18 +177,3 @@ def _end_state(status: Column, run_s: Column) -> dict[str, Column]:
 
 def _all(mask: NDArray[np.bool_], kept: NDArray[np.bool_]) -> bool:
     return bool(kept.any() and mask[kept].all())
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _warn(workload: Workload, path: Path) -> None:
-    ledger = workload.ledger
-    if ledger.changed or ledger.refused:
-        changed = "1 row" if ledger.changed == 1 else f"{ledger.changed:,} rows"
-        counts = f"{changed} changed and {ledger.refused:,} refused, of {ledger.rows:,}"
-        warnings.warn(f"{path.name}: {counts}; the workload's ledger says why.", WorkloadRepaired, stacklevel=3)
-    for remark in remarks(workload):
-        warnings.warn(f"{path.name}: {remark}", SuspiciousWorkload, stacklevel=3)

@@ -1,0 +1,72 @@
+"""Tells the format of a job log by its first lines, never by its name, and reads it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hpcsim import registry
+from hpcsim.errors import WorkloadError
+from hpcsim.workload import Workload
+from hpcsim.workloads.readers.log_blocks import blocks
+from hpcsim.workloads.readers.sacct_layout import RECOMMENDED, XDMOD, is_header
+
+HEAD_BYTES = 1 << 16
+
+_SWF_ROW = re.compile(rb"\s*-?\d+(?:\s+-?\d*\.?\d+){8,}(?:\s.*)?")
+_SACCT_ROW = re.compile(rb"\d+[^|]*\|")
+
+
+def read_any(path: str | os.PathLike[str], **options: Any) -> Workload:
+    """Read a job log of any known format, told by its content; *options* are those of the format's reader.
+
+    Raises:
+        WorkloadError: the format cannot be told, or as the reader.
+        UnknownName: the reader has no such option.
+    """
+    workload: Workload = registry.make("readers", sniff(Path(path)), path=path, **options)
+    return workload
+
+
+def sniff(path: Path) -> str:
+    """Return the registered name of the reader for *path*.
+
+    Raises:
+        WorkloadError: the file cannot be read, or its first lines look like no format known.
+    """
+    lines = _first_lines(path)
+    if not lines:
+        return "swf"  # an empty file is a log of no jobs
+    first = lines[0]
+    for name, is_it in _SIGNS.items():
+        if is_it(first):
+            return name
+    shown = first[:60].decode("ascii", "backslashreplace")
+    known = ", ".join(name for name in registry.names("readers") if name != "auto")
+    cause = f"Cannot tell the format of {path}: it begins with {shown!r}."
+    raise WorkloadError(cause, f"Name it (--format, or format=): one of {known}.", path=str(path), line=1)
+
+
+def _first_lines(path: Path) -> list[bytes]:
+    """Return the first lines that are not blank."""
+    for block in blocks(path, HEAD_BYTES):
+        lines = [line for line in block.text.split(b"\n") if line.strip()]
+        if lines:
+            return lines
+    return []
+
+
+def _is_sacct(line: bytes) -> bool:
+    columns = line.count(b"|") + 1
+    widths = {len(XDMOD), len(RECOMMENDED), len(XDMOD) + 1, len(RECOMMENDED) + 1}
+    return is_header(line) or (columns in widths and bool(_SACCT_ROW.match(line)))
+
+
+_SIGNS: dict[str, Callable[[bytes], bool]] = {
+    "sacct": _is_sacct,
+    "swf": lambda line: line.lstrip().startswith(b";") or bool(_SWF_ROW.fullmatch(line)),
+}
+"""Formats, and what their first line looks like; the first that fits."""
