@@ -58,16 +58,14 @@ def blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
         yield Block(text if text.endswith(b"\n") else text + b"\n", line)
 
 
-def numbered_lines(path: Path, wanted: set[int]) -> Iterator[tuple[int, bytes]]:
-    """Yield (line number, line without its end) of the *wanted* lines, in order; the file is read again.
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (line number, line without its end) of a log, in order.
 
     Raises:
         WorkloadError: as `blocks`.
     """
     for block in blocks(path):
-        for number, line in enumerate(block.text.split(b"\n")[:-1], block.first_line):
-            if number in wanted:
-                yield number, line
+        yield from enumerate(block.text.split(b"\n")[:-1], block.first_line)
 
 
 def _open(path: Path) -> BinaryIO:

@@ -21,5 +21,6 @@ def write_quarantine(source: Path, target: Path, reasons: Mapping[int, str]) -> 
     lines = "1 line" if len(reasons) == 1 else f"{len(reasons)} lines"
     with replacing(target) as file:
         file.write(f"; Note: {lines} of {source.name} that became no job\n".encode())
-        for number, line in numbered_lines(source, set(reasons)):
-            file.write(f"; line {number}: {reasons[number]}\n".encode() + line + b"\n")
+        for number, line in numbered_lines(source):
+            if number in reasons:
+                file.write(f"; line {number}: {reasons[number]}\n".encode() + line + b"\n")

@@ -11,6 +11,7 @@ from typing import Any
 from hpcsim import registry
 from hpcsim.errors import WorkloadError
 from hpcsim.workload import Workload
+from hpcsim.workloads.readers import pbs, sge
 from hpcsim.workloads.readers.log_blocks import blocks
 from hpcsim.workloads.readers.sacct_layout import RECOMMENDED, XDMOD, is_header
 
@@ -40,7 +41,7 @@ def sniff(path: Path) -> str:
     lines = _first_lines(path)
     if not lines:
         return "swf"  # an empty file is a log of no jobs
-    first = lines[0]
+    first = next((line for line in lines if not line.startswith(b"#")), lines[0])
     for name, is_it in _SIGNS.items():
         if is_it(first):
             return name
@@ -65,7 +66,15 @@ def _is_sacct(line: bytes) -> bool:
     return is_header(line) or (columns in widths and bool(_SACCT_ROW.match(line)))
 
 
+def _is_sge(line: bytes) -> bool:
+    fields = line.split(b":")
+    return len(fields) >= sge.NEEDED and all(fields[place].strip().isdigit() for place in (5, 8, 9, 10))
+
+
 _SIGNS: dict[str, Callable[[bytes], bool]] = {
+    "pbs": lambda line: pbs.LINE.fullmatch(line) is not None,
+    "lsf": lambda line: re.match(rb'"[A-Z_]+" "\d+[.\d]*" \d+ ', line) is not None,
+    "sge": _is_sge,
     "sacct": _is_sacct,
     "swf": lambda line: line.lstrip().startswith(b";") or bool(_SWF_ROW.fullmatch(line)),
 }
