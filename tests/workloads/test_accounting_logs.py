@@ -173,12 +173,14 @@ def test_lsf_text_over_several_lines(read, shared):
 
 def test_lsf_array_elements_and_exits(read, shared):
     """Array index 3 stands behind the time event; status 32 is an exit."""
-    line = lsf_line(shared).replace('0 128 "" "" 0 10725376', '1 128 "" "" 3 10725376').replace(" 64 60.0 ", " 32 60.0 ")
+    line = (
+        lsf_line(shared).replace('0 128 "" "" 0 10725376', '1 128 "" "" 3 10725376').replace(" 64 60.0 ", " 32 60.0 ")
+    )
     workload = read(read_lsf, line)
     assert (workload.job_id[0], workload.end_state[0], workload.recorded_exit_status[0]) == ("404717[3]", 1, 1)
 
 
-@pytest.mark.parametrize(("command", "limit"), [("-W 90", 5400), ("-W 2:30", 9000), ("-w done", 40368), ("-W x", 40368)])
+@pytest.mark.parametrize(("command", "limit"), [("-W 90", 5400), ("-W 2:30", 9000), ("-w done", 40368)])
 def test_lsf_limits(read, shared, command, limit):
     assert read(read_lsf, lsf_line(shared).replace("-W 12:00", command)).limit_s.tolist() == [limit]
 

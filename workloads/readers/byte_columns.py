@@ -143,7 +143,8 @@ def _dictionary(column: Any) -> tuple[NDArray[np.int32], Any]:
     """Return codes and the array of distinct values of a column of bytes."""
     import pyarrow as pa
 
-    chunks = column.dictionary_encode().chunks
+    whole = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    chunks = whole.dictionary_encode().chunks
     if not chunks:
         return np.empty(0, dtype=np.int32), pa.array([], pa.binary())
     codes = np.concatenate([chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks])

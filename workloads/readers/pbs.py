@@ -31,8 +31,11 @@ SIGNALLED = 256
 """An exit status from here on is a signal's number more."""
 
 _TITLES = {
-    **{"submit_s": "qtime", "start_s": "start", "end_s": "end"},
-    **{"limit_s": "Resource_List.walltime", "nodes": "exec_host"},
+    "submit_s": "qtime",
+    "start_s": "start",
+    "end_s": "end",
+    "limit_s": "Resource_List.walltime",
+    "nodes": "exec_host",
 }
 _NO_RECORD = Rule("no-record", "refused", "line", "no accounting record: date;type;id;message")
 _OTHER = Rule("other-records", "noted", "type", "records of other events than a job's end: passed over")

@@ -30,7 +30,7 @@ class Allocation:
 def attributes(message: str) -> dict[str, str]:
     """Return the ``key=value`` pairs of a message; a value goes on to the next blank that a key follows."""
     matches = list(_ATTRIBUTE.finditer(message))
-    ends = [match.start() for match in matches[1:]] + [len(message)]
+    ends = [*(match.start() for match in matches[1:]), len(message)][: len(matches)]
     return {match[1]: message[match.end() : end].strip() for match, end in zip(matches, ends, strict=True)}
 
 
@@ -45,9 +45,7 @@ def allocation(found: Mapping[str, str]) -> Allocation:
         processors=_bounded(
             host_slots or vnode_cpus or asked.processors or _first_integer(found.get("Resource_List.ncpus", ""))
         ),
-        gpus=_bounded(
-            _first_integer(found.get("Resource_List.ngpus", "")) or asked.gpus or _chunks(count_text).gpus
-        ),
+        gpus=_bounded(_first_integer(found.get("Resource_List.ngpus", "")) or asked.gpus or _chunks(count_text).gpus),
     )
 
 

@@ -12,7 +12,7 @@ from hpcsim.workloads.readers.findings import Findings
 from hpcsim.workloads.readers.records import Coded, Column, Ending, Records
 from hpcsim.workloads.swf_fields import LARGEST, MISSING
 
-_TIMES = ("submit_s", "start_s", "end_s", "limit_s")
+_TIMES = ("submit_s", "start_s", "end_s", "limit_s", "run_s")
 _COUNTS = ("nodes", "processors")
 _PER_NODE = ("cores_per_node", "gpus_per_node", "memory_bytes_per_node")
 _NUMBERS = (*_PER_NODE, "recorded_energy_j", "recorded_exit_status")
@@ -35,7 +35,10 @@ class RecordRows:
         return len(self._lines)
 
     def add(self, line: int, job_id: int | str, ending: Ending, **values: Any) -> None:
-        """Add one record: times in seconds, counts of the whole job, requests per node, texts; None is not known."""
+        """Add one record: times in seconds, counts of the whole job, requests per node, texts; None is not known.
+
+        Without ``run_s`` the run time is end less start.
+        """
         self._lines.append(line)
         self._ids.append(job_id)
         self._endings.append(ending)
@@ -53,14 +56,22 @@ class RecordRows:
 
     def records(self, findings: Findings, titles: dict[str, str]) -> Records:
         """Return the rows as columns."""
+        times = {name: np.array(values, dtype=np.float64) for name, values in self._times.items()}
+        run = times.pop("run_s")
+        counts = {name: np.array(values, dtype=np.int64) for name, values in self._counts.items()}
         return Records(
             lines=np.array(self._lines, dtype=np.int64),
             job_id=_ids(self._ids),
+            submit_s=times["submit_s"],
+            start_s=times["start_s"],
+            end_s=times["end_s"],
+            limit_s=times["limit_s"],
+            nodes=counts["nodes"],
+            processors=counts["processors"],
             ending=np.array(self._endings, dtype=np.int8),
             findings=findings,
             titles=titles,
-            **{name: np.array(times, dtype=np.float64) for name, times in self._times.items()},
-            **{name: np.array(counts, dtype=np.int64) for name, counts in self._counts.items()},
+            run_s=np.where(np.isnan(run), times["end_s"] - times["start_s"], run),
             more={name: _number_column(name, values) for name, values in self._numbers.items()},
             coded={name: Coded.of(values) for name, values in self._texts.items()},
         )

@@ -73,7 +73,8 @@ def _mend(records: Records, assessment: Assessment) -> None:
 
 def limits_unknown(records: Records) -> Mask:
     """Tell which records name no limit that can be one."""
-    return np.isnan(records.limit_s) | (records.limit_s <= 0)
+    limit = records.limit_s
+    return np.isnan(limit) | (limit <= 0) | (np.isfinite(limit) & (limit > LARGEST))
 
 
 def _note(records: Records, assessment: Assessment) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -66,12 +66,10 @@ def workload_of(
     *,
     header: dict[str, list[str]] | None = None,
     machine: int | None = None,
-    quarantine: Callable[[Path, Mapping[int, str]], None] | None = None,
 ) -> Workload:
     """Return the workload of *records*, with its ledger; refused rows go where *options* say.
 
-    *header* is an SWF header for writers; *machine* the size by the log itself; *quarantine* writes
-    refused rows where they are no lines of text.
+    *header* is an SWF header for writers; *machine* the size by the log itself.
 
     Raises:
         WorkloadError: nothing in the file is a record; in strict mode, the first fault.
@@ -87,11 +85,7 @@ def workload_of(
     if machine is not None:
         assessment.apply(_TOO_WIDE, records.nodes > machine, records.nodes, f"machine of {machine}")
     if options.quarantine_path is not None:
-        target = Path(options.quarantine_path)
-        if quarantine is None:
-            write_quarantine(path, target, assessment.reasons())
-        else:
-            quarantine(target, assessment.reasons())
+        write_quarantine(path, Path(options.quarantine_path), assessment.reasons())
     workload = Workload(
         _columns(records, ~assessment.refused, options.count),
         machine_nodes=machine,

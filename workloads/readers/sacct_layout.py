@@ -83,7 +83,9 @@ def detect(
     if width - 1 in _HEADERLESS and first_line.endswith(separator):
         return Layout(_HEADERLESS[width - 1], separator, is_closed=True)
     cause = f"{path} has no header with JobID, and {width} columns do not tell what they are."
-    raise WorkloadError(cause, "Name the columns in their order (columns=...), or export with a header.", path=path)
+    raise WorkloadError(
+        cause, "Name the columns in their order (columns=...), or export with a header.", path=path, line=1
+    )
 
 
 def names_of(columns: str | Sequence[str] | None) -> tuple[str, ...] | None:

@@ -105,7 +105,7 @@ def _layout(
         first = next((line for line in block.text.split(b"\n", 100) if line.strip()), None)
         if first is not None:
             return detect(first, str(path), columns=columns, delimiter=delimiter), _chained(seen, source)
-    raise WorkloadError(f"{path} is empty.", "Check that it is the file you mean.", path=str(path))
+    raise WorkloadError(f"{path} is empty.", "Check that it is the file you mean.", path=str(path), line=1)
 
 
 def _chained(seen: list[Block], source: Iterator[Block]) -> Iterator[Block]:

@@ -34,7 +34,7 @@ _NUMERIC = (5, 8, 9, 10, 11, 12)
 _TITLES = {"submit_s": "submission_time", "start_s": "start_time", "end_s": "end_time", "limit_s": "h_rt"}
 _TITLES["nodes"] = "slots"
 _TOO_SHORT = Rule("too-few-fields", "refused", "line", f"fewer than {NEEDED} fields: the line was cut, or is no record")
-_TOO_LONG = Rule("too-many-fields", "refused", "line", "more fields than a record has; no telling which text holds colons")
+_TOO_LONG = Rule("too-many-fields", "refused", "line", "more fields than a record; no telling which text holds colons")
 _PART = Rule("parallel-tasks", "noted", "pe_taskid", "lines of a parallel job's single hosts: counted with the job")
 _MILLI = Rule("milliseconds", "noted", "submission_time", "times in milliseconds")
 _LIMIT = re.compile(r"(?:^|[ ,])[hs]_rt=([\d:.]+|INFINITY)", re.ASCII)
