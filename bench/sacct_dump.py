@@ -1,4 +1,4 @@
-"""Writes a dump as ``sacct -a -X -P`` prints it: made-up jobs in the columns that the manual page here recommends."""
+"""Writes a dump as ``sacct -a -X -P`` prints it: made-up jobs, in the columns that docs/formats/sacct.md recommends."""
 
 from __future__ import annotations
 

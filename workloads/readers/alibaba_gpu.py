@@ -146,6 +146,9 @@ def read_alibaba_gpu_v2023(
     records = read_records(Path(path), _PODS, Findings(), limit_rows=limit_rows)
     records.nodes = np.ones(len(records), dtype=np.int64)
     records.processors = np.maximum(records.more["cores_per_node"], 1)
+    states = records.coded.get("recorded_state")
+    if states is not None:  # how a pod ended that ran when the trace was taken is not known
+        records.coded["recorded_state"] = Coded.of([None if s == "Running" else s for s in states.decoded()])
     return workload_of(records, Path(path), "alibaba-gpu-v2023", options)
 
 

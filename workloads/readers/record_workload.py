@@ -133,7 +133,7 @@ def _columns(records: Records, kept: Mask, count: Counted) -> dict[str, Column]:
     if np.isin(ending, (Ending.FAILED, Ending.CANCELLED)).any():
         columns["end_state"] = np.where(ending > Ending.CANCELLED, Ending.COMPLETED, ending).astype(np.int8)
     for name, coded in records.coded.items():
-        if not coded.is_empty:
+        if (coded.codes[rows] >= 0).any():
             columns[name] = coded.decoded(rows)
     for name, column in records.more.items():
         if not (count == "processors" and name in _PER_NODE):

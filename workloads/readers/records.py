@@ -55,11 +55,6 @@ class Coded:
         """Return one value of *meaning* a row, in the order of `values`; *unknown* where not known."""
         return np.array([*meaning, unknown], dtype=dtype)[self.codes]
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is known in any row."""
-        return not bool((self.codes >= 0).any())
-
 
 @dataclass(slots=True)
 class Records:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -15,6 +16,7 @@ from hpcsim.workloads.readers.records import Coded
 
 Column = NDArray[Any]
 
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})", re.ASCII)
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -50,11 +52,13 @@ def numbers(array: Any) -> Column:
 
 
 def texts(array: Any) -> Coded:
-    """Return values as texts, or as integers where the column holds those; null and blank are not known."""
+    """Return values as texts, or as integers where all are; null and blank are not known."""
     import pyarrow as pa
 
     if is_text(array):
-        return text_codes(_binary(array), {})
+        coded = text_codes(_binary(array), {})
+        are_integers = all(_INTEGER.fullmatch(text) for text in coded.values if text)
+        return Coded(coded.codes, [int(text) if text else text for text in coded.values]) if are_integers else coded
     if pa.types.is_integer(array.type):
         return Coded.of(array.to_pylist())
     return Coded.of([None if value is None else str(value) for value in array.to_pylist()])
