@@ -7,7 +7,9 @@ depart from it, the rules are in `hpcsim.workloads.readers.swf_rules`.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +21,9 @@ from hpcsim.workload import END_STATES, Workload
 from hpcsim.workloads.readers.assessment import Assessment
 from hpcsim.workloads.readers.findings import Rule
 from hpcsim.workloads.readers.narrowing import exact, narrow
-from hpcsim.workloads.readers.options import check_machine, check_options
+from hpcsim.workloads.readers.options import check_choice, check_machine, check_options
 from hpcsim.workloads.readers.quarantine import write_quarantine
+from hpcsim.workloads.readers.swf_dialects import DIALECTS, Dialect, dialect_columns
 from hpcsim.workloads.readers.swf_rules import JobColumns, assess, job_columns, note_too_wide
 from hpcsim.workloads.readers.swf_table import Column, SwfTable, read_table
 from hpcsim.workloads.readers.verdict import file_sha256, warn_of
@@ -55,6 +58,7 @@ def read_swf(
     quarantine_path: str | os.PathLike[str] | None = None,
     processors: int | None = None,
     limit_rows: int | None = None,
+    dialect: Dialect | None = None,
 ) -> Workload:
     """Read an SWF file, plain or gzipped whatever its name, as a processor-counted workload.
 
@@ -73,6 +77,8 @@ def read_swf(
         quarantine_path: where they go; needed in that mode and only there.
         processors: of the machine; default MaxProcs of the header, else MaxNodes, else the widest job.
         limit_rows: read this many job lines only, refused ones counted.
+        dialect: ``"alea"`` or ``"frontier"``: read the fields behind the 18th as `swf_dialects` says, and
+            count nodes. Without it they are noted, and not read.
 
     Raises:
         WorkloadError: the file cannot be read, is no SWF, or (strict) has a fault; with path, line, field.
@@ -86,20 +92,27 @@ def read_swf(
     path = Path(path)
     table = read_table(path, limit_rows=limit_rows)
     jobs = job_columns(table)
+    extra: dict[str, Column] = {}
+    if dialect is not None:
+        check_choice("dialect", dialect, DIALECTS)
+        extra = dialect_columns(path, dialect, table.lines)
+        jobs = replace(jobs, nodes=extra.pop("nodes"))
     assessment = assess(table, jobs)
     if mode == "strict":
         assessment.raise_first_fault(str(path))
     _refuse_foreign(table, path)
-    machine = processors or _machine(table, jobs, assessment)
+    size_key = "MaxProcs" if dialect is None else "MaxNodes"
+    machine = processors or _machine(table, jobs, assessment, size_key)
     if machine is not None:
         note_too_wide(assessment, jobs, machine)
     if quarantine_path is not None:
         write_quarantine(path, Path(quarantine_path), assessment.reasons())
-    options = {"mode": mode, "processors": processors, "limit_rows": limit_rows}
+    options: dict[str, Any] = {"mode": mode, "processors": processors, "limit_rows": limit_rows}
+    options |= {} if dialect is None else {"dialect": dialect}
     workload = Workload(
-        _columns(table, jobs, ~assessment.refused),
+        _columns(table, jobs, ~assessment.refused, extra),
         machine_nodes=machine,
-        counted="processors",
+        counted="processors" if dialect is None else "nodes",
         limits_are_run_times=_all(jobs.is_from_run, ~assessment.refused),
         header=table.header,
         provenance={"source": str(path), "sha256": file_sha256(path), "reader": "swf", "options": options},
@@ -119,20 +132,23 @@ def _refuse_foreign(table: SwfTable, path: Path) -> None:
         raise WorkloadError(cause, "Check the format.", path=str(path), line=min(refused))
 
 
-def _machine(table: SwfTable, jobs: JobColumns, assessment: Assessment) -> int | None:
-    size = machine_size(table.header)
+def _machine(table: SwfTable, jobs: JobColumns, assessment: Assessment, key: str) -> int | None:
+    size = machine_size(table.header) if key == "MaxProcs" else count_of(table.header, key)
     if size is None:
         nodes = jobs.nodes[~assessment.refused]
         size = int(nodes.max()) if len(nodes) else None
         if size is not None:
             assessment.note(_FROM_WIDEST, "not given", str(size))
-    elif count_of(table.header, "MaxProcs") is None:
+    elif count_of(table.header, key) is None:
         assessment.note(_FROM_MAX_NODES, "not given", str(size))
     return size
 
 
-def _columns(table: SwfTable, jobs: JobColumns, kept: NDArray[np.bool_]) -> dict[str, Column]:
-    """Return the workload's columns; *table* is emptied on the way, to hold each column only once."""
+def _columns(table: SwfTable, jobs: JobColumns, kept: NDArray[np.bool_], extra: dict[str, Column]) -> dict[str, Column]:
+    """Return the workload's columns, *extra* ones of a dialect among them.
+
+    *table* is emptied on the way, to hold each column only once.
+    """
     fields = table.columns
     rows = slice(None) if kept.all() else kept
     columns = {
@@ -147,9 +163,15 @@ def _columns(table: SwfTable, jobs: JobColumns, kept: NDArray[np.bool_]) -> dict
     columns |= _present({ours: _bytes(fields.pop(name)[rows]) for name, ours in _MEMORY.items()})
     marks = {"limit_is_run_time": jobs.is_from_run[rows], "nodes_are_allocated": jobs.is_from_allocated[rows]}
     columns |= {name: mark for name, mark in marks.items() if mark.any()}
+    columns |= {name: column[rows] for name, column in extra.items() if _says_something(column[rows])}
     if "status" in columns:
         columns |= _end_state(columns["status"], columns["run_s"])
     return columns
+
+
+def _says_something(column: Column) -> bool:
+    """Tell whether a dialect's column holds more than 0, "not known" and empty texts."""
+    return bool(column.any() if column.dtype == object else (column > 0).any())
 
 
 def _who(columns: dict[str, Column]) -> dict[str, Column]:
