@@ -15,8 +15,11 @@ from hpcsim.commands.output import say
 from hpcsim.commands.policy_specs import parse_setting
 from hpcsim.commands.progress import busy
 from hpcsim.errors import ClusterError, WorkloadError
-from hpcsim.results.quantities import count
+from hpcsim.results.quantities import count, percentage
 from hpcsim.workload import Workload
+
+ENOUGH_JOBS, LOW_LOAD, HIGH_LOAD = 100, 0.02, 1.3
+"""From this many jobs on, a load outside these bounds is worth a word."""
 
 GUESSED_MACHINE = "machine-from-widest-job"
 """Rule in a reader's ledger: the log names no machine, so its widest job stands in for one."""
@@ -87,7 +90,9 @@ def choose_machine(
     if sum(option is not None for option in (nodes, processors, cluster_file)) > 1:
         raise ClusterError("The machine is given more than once.", "Give one of --nodes, --processors and --cluster.")
     if cluster_file is not None:
-        return _from_file(workload, cluster_file)
+        cluster = _from_file(workload, cluster_file)
+        _tell_unlikely_load(workload, cluster.nodes)
+        return cluster
     if processors is not None and workload.counted == "nodes":
         raise ClusterError(
             "This log counts nodes, not processors.", f"Give --nodes N instead of --processors {processors}."
@@ -95,6 +100,7 @@ def choose_machine(
     if nodes is not None and workload.counted == "processors":
         say(f"This log counts processors: --nodes {nodes} means {count(nodes, 'processor')}.")
     size = nodes or processors or _by_the_log(workload)
+    _tell_unlikely_load(workload, size)
     return Cluster.of_processors(size) if workload.counted == "processors" else _of_nodes(workload, size)
 
 
@@ -102,6 +108,17 @@ def describe(trace: str, cluster: Cluster) -> str:
     """Return the trace's and the machine's part of a table's title."""
     name = "" if cluster.name == "cluster" else f"{cluster.name}, "
     return f"{Path(trace).name} on {name}{count(cluster.nodes, cluster.counted.removesuffix('s'))}"
+
+
+def _tell_unlikely_load(workload: Workload, size: int) -> None:
+    """Say so where the jobs' load shows that the machine is hardly the one that they ran on."""
+    load = workload.offered_load(size)
+    if size == workload.machine_nodes or len(workload) < ENOUGH_JOBS or not (load < LOW_LOAD or load > HIGH_LOAD):
+        return
+    widest = count(int(workload.columns["nodes"].max()), workload.counted.removesuffix("s"))
+    machine = count(size, workload.counted.removesuffix("s"))
+    say(f"Warning: as logged, the jobs offer a load of {percentage(load)} to {machine}; the widest takes {widest}.")
+    say("Check the machine's size, and whether jobs shared nodes (then try --read count=processors).")
 
 
 def _of_nodes(workload: Workload, size: int) -> Cluster:

@@ -57,3 +57,21 @@ def test_what_no_format_begins_with(cli, tmp_path):
     assert result.exit_code == 2
     assert "Cannot tell the format" in result.stderr
     assert "begins with 'Dear Sir or Madam,'. Name it (--format" in result.stderr
+
+
+def test_a_machine_that_is_hardly_the_one_of_the_log(cli, tmp_path):
+    """100 jobs of 4 nodes for an hour within 99 minutes: 60 times too much for four nodes, and little for 100,000."""
+    head, line = DUMP.splitlines()[:2]
+    lines = [line.replace("1|first", f"{n}|x").replace("|2024-01-01T00:00:00|", f"|{_at(n)}|", 1) for n in range(100)]
+    times = "|2024-01-01T00:00:00|2024-01-01T01:00:00|"
+    lines = [each.replace(times, f"|{_at(n)}|{_at(n + 60)}|") for n, each in enumerate(lines)]
+    (tmp_path / "dump.txt").write_text("\n".join([head, *lines]))
+    few = cli("run", tmp_path / "dump.txt", "--nodes", 4)
+    assert "the jobs offer a load of 6060.6 % to 4 nodes; the widest takes 4 nodes." in few.stderr
+    many = cli("run", tmp_path / "dump.txt", "--nodes", 100_000)
+    assert "Warning: as logged, the jobs offer a load of 0.2 % to 100,000 nodes" in many.stderr
+    assert "Warning: as logged" not in cli("run", tmp_path / "dump.txt", "--nodes", 400).stderr
+
+
+def _at(minute: int) -> str:
+    return f"2024-01-01T{minute // 60:02}:{minute % 60:02}:00"

@@ -94,9 +94,9 @@ def mutated(rng: random.Random, text: bytes) -> bytes:
     return text
 
 
-def cases() -> Iterator[tuple[str, dict, bytes]]:
-    rng = random.Random(20240101)
-    for number in range(MUTATIONS):
+def cases(count: int = MUTATIONS, seed: int = 20240101) -> Iterator[tuple[str, dict, bytes]]:
+    rng = random.Random(seed)
+    for number in range(count):
         name = READERS[number % len(READERS)]
         yield name, rng.choice(OPTIONS.get(name, [{}])), mutated(rng, SAMPLES[name])
 
@@ -111,6 +111,15 @@ def test_thousands_of_mutations_within_a_minute(tmp_path):
         kept += workload is not None and len(workload) > 0
     assert kept > MUTATIONS / 4  # most mutations leave something to read
     assert time.process_time() - started < 60
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(10))
+def test_a_hundred_thousand_mutations(tmp_path, seed):
+    path = tmp_path / "log"
+    for name, options, text in cases(2 * MUTATIONS, seed):
+        path.write_bytes(text)
+        survives(name, path, **options)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
