@@ -97,6 +97,7 @@ def test_requested_memory(text, sizes):
             Resources(64, 2, 8, 256 * GIB),
         ),
         ("cpu=4,gres/gpu:a100=2,gres/gpu:v100=3,mem=1T", Resources(4, None, 5, 1024 * GIB)),
+        ("gres/gpu:a100=3,gres/gpu=8", Resources(None, None, 8)),
         ("license/x=2,cpu=1.5K", Resources(1500)),
         ("", Resources()),
         ("cpu,=,node=", Resources()),
