@@ -50,6 +50,8 @@ def compare(
     limit: options.Limit = None,
     until: options.Until = None,
     seed: options.Seed = 0,
+    file_format: options.Format = "auto",
+    read: options.Read = None,
     mode: options.Mode = None,
     quarantine: options.Quarantine = None,
     check: options.Check = False,
@@ -78,7 +80,7 @@ def compare(
     policies = choose_policies(policy)
     for label in (*policies, FAILED):
         check_result_folder(None if out is None else out / folder_name(label))
-    workload = read_trace(trace, mode=mode, quarantine=quarantine, limit=limit)
+    workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
     runs = run_policies(workload, machine, policies, watch=watch, seed=seed, until=until, check=check)
     results = _finished(runs, out)

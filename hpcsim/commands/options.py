@@ -24,7 +24,7 @@ def path(text: str) -> Path:
     return Path(text)
 
 
-Trace = Annotated[str, typer.Argument(metavar="TRACE", help="Job log in the Standard Workload Format, .gz or plain.")]
+Trace = Annotated[str, typer.Argument(metavar="TRACE", help="Job log: SWF, sacct, PBS, ... ; .gz or plain.")]
 Nodes = Annotated[
     int | None,
     typer.Option("--nodes", min=1, metavar="N", help="Machine of N nodes, or processors if the log counts those."),
@@ -47,6 +47,14 @@ Until = Annotated[
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Root of all randomness.")]
 Mode = Annotated[
     ReadMode | None, typer.Option("--mode", help="What to do with faulty rows of the log; repair if not given.")
+]
+Format = Annotated[
+    str,
+    typer.Option("--format", metavar="NAME", help="Format of the log, from `hpcsim list readers`."),
+]
+Read = Annotated[
+    list[str] | None,
+    typer.Option("--read", metavar="KEY=VALUE", help="Option of the log's reader, as zone=Europe/Paris; repeatable."),
 ]
 Quarantine = Annotated[
     Path | None,

@@ -117,13 +117,11 @@ def _make(group: str, spec: str, settings: Mapping[str, Any]) -> Any:
     return registry.make(group, spec, **own)
 
 
-def parse_setting(text: str) -> tuple[str, Any]:
+def parse_setting(text: str, option: str = "--set") -> tuple[str, Any]:
     """Return key and value of ``key=value``."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise UnknownName(
-            f"The parameter '{text}' has no key and value.", "Write --set key=value or NAME:key=value,key=value."
-        )
+        raise UnknownName(f"The parameter '{text}' has no key and value.", f"Write {option} key=value.")
     try:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):

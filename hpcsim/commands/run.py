@@ -71,6 +71,8 @@ def run(
     limit: options.Limit = None,
     until: options.Until = None,
     seed: options.Seed = 0,
+    file_format: options.Format = "auto",
+    read: options.Read = None,
     mode: options.Mode = None,
     quarantine: options.Quarantine = None,
     check: options.Check = False,
@@ -81,7 +83,7 @@ def run(
     check_result_folder(out)
     ((label, chosen),) = choose_policies([policy], settings or ()).items()
     where = None if placement is None else registry.make("placements", placement)
-    workload = read_trace(trace, mode=mode, quarantine=quarantine, limit=limit)
+    workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
     with results_only(), partial_saved(out), watch(label, len(workload)) as recorders:
         result = simulate(

@@ -17,10 +17,12 @@ def workload_convert(
     out: Annotated[Path, typer.Argument(metavar="FILE", help="File to write: .swf, .swf.gz or .parquet.")],
     *,
     limit: options.Limit = None,
+    file_format: options.Format = "auto",
+    read: options.Read = None,
     mode: options.Mode = None,
     quarantine: options.Quarantine = None,
     write_as: options.WriteAs = None,
 ) -> None:
     """Read a job log, repair it, and write it in another format."""
     writer = choose_writer(out, write_as)
-    write_log(read_trace(trace, mode=mode, quarantine=quarantine, limit=limit), out, writer)
+    write_log(read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit), out, writer)

@@ -26,6 +26,8 @@ PERCENTILES = (25, 50, 75, 95, 100)
 def workload_info(
     trace: options.Trace,
     limit: options.Limit = None,
+    file_format: options.Format = "auto",
+    read: options.Read = None,
     mode: options.Mode = None,
     quarantine: options.Quarantine = None,
     against: Annotated[
@@ -37,7 +39,7 @@ def workload_info(
     """Show what a job log holds, and what the reader kept, changed and refused."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WorkloadRepaired)  # the table of rules says it better
-        workload = read_trace(trace, mode=mode, quarantine=quarantine, limit=limit)
+        workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     facts = describe_workload(workload)
     facts["moments"] = moments(workload)
     model = None if against is None else model_like(against, workload)

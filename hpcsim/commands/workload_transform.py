@@ -27,6 +27,8 @@ def workload_transform(
     merge: Annotated[
         list[str] | None, typer.Option("--merge", metavar="LOG", help="Merge this log with it first; repeatable.")
     ] = None,
+    file_format: options.Format = "auto",
+    read: options.Read = None,
     mode: options.Mode = None,
     limit: options.Limit = None,
     write_as: options.WriteAs = None,
@@ -37,7 +39,7 @@ def workload_transform(
     """
     writer = choose_writer(out, write_as)
     calls = [_parse(step) for step in steps or ()]
-    workload = read_trace(trace, mode=mode, limit=limit)
+    workload = read_trace(trace, file_format, read, mode=mode, limit=limit)
     if merge:
         others = [read_trace(other, mode=mode) for other in merge]
         workload = registry.find("transformations", MERGE)(workload, *others)

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from hpcsim.node_ids import MOST_NODES
 from hpcsim.workloads.readers.assessment import Assessment
 from hpcsim.workloads.readers.findings import Rule
-from hpcsim.workloads.readers.swf_table import SwfTable, narrow
+from hpcsim.workloads.readers.narrowing import narrow
+from hpcsim.workloads.readers.swf_table import SwfTable
 from hpcsim.workloads.swf_fields import CANCELLED, MISSING, PARTIAL, WHOLE, title
 
 Column = NDArray[Any]
