@@ -64,7 +64,7 @@ def test_policy_in_a_file_with_parameters_is_rebuilt_elsewhere(policy_file: Path
     check_policy(instance, checks=["rebuilt-elsewhere"])
 
 
-@pytest.mark.parametrize("given", [3, int, None, Policy.schedule], ids=str)
+@pytest.mark.parametrize("given", [3, int, None, Policy.schedule], ids=["number", "class", "none", "function"])
 def test_what_is_no_policy_is_refused(given: Any) -> None:
     with pytest.raises(InvalidArgument, match="is no policy"):
         check_policy(given)
