@@ -14,8 +14,9 @@ import numpy as np
 
 from hpcsim.errors import WorkloadError, closest
 from hpcsim.workloads.readers.findings import Rule
+from hpcsim.workloads.readers.narrowing import narrow
 from hpcsim.workloads.readers.swf_rules import Change
-from hpcsim.workloads.readers.swf_table import SwfTable, narrow
+from hpcsim.workloads.readers.swf_table import SwfTable
 from hpcsim.workloads.swf_fields import title
 
 Profile = Literal["archive", "rlscheduler"]
