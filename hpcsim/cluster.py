@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from hpcsim.errors import ClusterError, closest
 from hpcsim.job import Job
@@ -70,6 +71,11 @@ class NodeGroup:
             )
         _refuse_too_many(f"Node group '{self.name}'", self.nodes)
 
+    def handed_out(self, nodes: int) -> int | None:
+        """Return how many nodes a request for *nodes* gets: the next allocation size; None if there is none."""
+        sizes = self.allocation_sizes or (nodes,)
+        return min((size for size in sizes if nodes <= size <= self.nodes), default=None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
@@ -89,6 +95,14 @@ class Partition:
         _check_amount(what, "max_limit_s", self.max_limit_s, may_be_zero=False)
         if self.max_nodes is not None:
             _check_whole(what, "max_nodes", self.max_nodes, least=1)
+
+
+class Way(NamedTuple):
+    """One way to place a job: *nodes* nodes of *groups* (their places in `Cluster.groups`), within one partition."""
+
+    partition: str
+    groups: tuple[int, ...]
+    nodes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,13 +173,44 @@ class Cluster:
             return every
         return tuple(partition for partition in every if partition.name in job.partitions)
 
+    def ways(self, job: Job) -> tuple[Way, ...]:
+        """Return all ways to place *job*, the preferred one first; none if it can never run.
+
+        A job runs within one partition. Groups with allocation sizes of their own hand out their
+        nodes apart from the others, and not together.
+        """
+        allowed = [part for part in self.partitions_of(job) if not self._refusal(job, part)]
+        return tuple(way for partition in allowed for way in self._ways_within(job, partition))
+
+    def _ways_within(self, job: Job, partition: Partition) -> list[Way]:
+        serving = self._serving(job, partition)
+        plain = tuple(at for at in serving if not self.groups[at].allocation_sizes)
+        ways = [Way(partition.name, plain, job.nodes)] if self._size_of(plain) >= job.nodes else []
+        for at in serving:
+            nodes = self.groups[at].handed_out(job.nodes) if at not in plain else None
+            if nodes is not None:
+                ways.append(Way(partition.name, (at,), nodes))
+        return ways
+
+    def _serving(self, job: Job, partition: Partition) -> list[int]:
+        """Return the groups of *partition* whose nodes have what *job* wants of a node."""
+        return [at for at, g in enumerate(self.groups) if g.name in partition.groups and _node_serves(g, job)]
+
+    def _size_of(self, groups: Iterable[int]) -> int:
+        return sum(self.groups[at].nodes for at in groups)
+
+    def _most(self, groups: Iterable[int]) -> int:
+        """Return the widest job that fits into these groups when nothing else runs."""
+        apart = [at for at in groups if self.groups[at].allocation_sizes]
+        sizes = [size for at in apart for size in self.groups[at].allocation_sizes if size <= self.groups[at].nodes]
+        return max([self._size_of(set(groups) - set(apart)), *sizes])
+
     def _refusal(self, job: Job, partition: Partition) -> str:
-        fitting = [g for g in self.groups if g.name in partition.groups and _node_serves(g, job)]
-        nodes = sum(group.nodes for group in fitting)
+        fitting = self._serving(job, partition)
         if not fitting:
             return f"no node of partition {partition.name} has the cores, GPUs, memory or features it asks for"
-        if job.nodes > nodes:
-            return f"wants {job.nodes} {self.counted}, the most it can ever have is {nodes}"
+        if job.nodes > self._most(fitting):
+            return f"wants {job.nodes} {self.counted}, the most it can ever have is {self._most(fitting)}"
         if partition.max_nodes is not None and job.nodes > partition.max_nodes:
             return f"wants {job.nodes} {self.counted}, partition {partition.name} allows {partition.max_nodes}"
         if job.limit_s > partition.max_limit_s:

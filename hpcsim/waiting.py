@@ -56,6 +56,10 @@ class WaitingJobs(Sequence[Job]):
         fit into the free nodes.
         """
 
+    def no_wider(self, nodes: int) -> list[Job]:
+        """Return, in order, the jobs that ask for no more than *nodes* nodes."""
+        return [job for job in self if job.nodes <= nodes]
+
 
 def choose_among(jobs: Iterable[Job | None], room: Room) -> tuple[list[Job], int]:
     """Return `WaitingJobs.choose` of *jobs*, one by one; None stands for a job that has left."""

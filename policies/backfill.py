@@ -20,6 +20,8 @@ from hpcsim.listener import Listener
 from hpcsim.policies.conservative import ConservativePlan
 from hpcsim.policies.estimators import Requested
 from hpcsim.policies.orders import FCFS
+from hpcsim.policies.per_set import PerSetReservingPass, PerSetShadowPass
+from hpcsim.policies.per_set_conservative import PerSetConservativePlan
 from hpcsim.policies.reserving import ReservingPass
 from hpcsim.policies.shadow import ShadowPass
 from hpcsim.policy import Order, Policy
@@ -65,13 +67,20 @@ class Backfill(Policy):
         if self.backfill_order is not None:
             self.backfill_order.reset(cluster, rng)
         self.estimates.reset()
-        self._pass: ShadowPass | ReservingPass | ConservativePlan
+        self._pass: ShadowPass | ReservingPass | ConservativePlan | PerSetShadowPass | PerSetReservingPass
         if self.reservations == "all":
             self._pass = ConservativePlan(self)
         elif self.reservations <= 1:
             self._pass = ShadowPass(self)
         else:
             self._pass = ReservingPass(self)
+
+    def begin(self, system: System) -> None:
+        """Reserve for each set of nodes where nodes differ."""
+        if not system.nodes_are_alike:
+            is_shadow = self.reservations in {0, 1}
+            kind = PerSetShadowPass if is_shadow else PerSetReservingPass
+            self._pass = PerSetConservativePlan(self) if self.reservations == "all" else kind(self)
 
     def listeners(self) -> Sequence[Listener]:
         """Return the parts that hear what happens: orders, estimates and the algorithm."""

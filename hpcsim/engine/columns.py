@@ -31,10 +31,12 @@ class RunColumns:
         attempt_row, attempt_start_s: one entry an attempt.
         lows, highs: node intervals of all attempts, one after the other, both ends included. The
             second and further intervals of an attempt have their low end written as ``-1 - low``.
+        books: which ledger kept the nodes, see `hpcsim.engine.need`.
         added: jobs that were submitted during the run, in row order after the workload's.
     """
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, books: str = "counting") -> None:
+        self.books = books
         self.state = bytearray([NOT_SUBMITTED]) * rows
         self.eligible_s = array("d", [nan]) * rows
         self.ended_s = array("d", [nan]) * rows

@@ -10,7 +10,7 @@ from hpcsim.cluster import Cluster
 from hpcsim.engine.checker import InvariantChecker
 from hpcsim.engine.clock import COMPLETION
 from hpcsim.engine.columns import CODE, OPEN, STATES, RunColumns
-from hpcsim.engine.ledger import Allocation, CountingLedger
+from hpcsim.engine.ledger import Allocation, Ledger
 from hpcsim.engine.observers import Observers
 from hpcsim.engine.queue import JobQueue, QueueKeeper
 from hpcsim.engine.truth import Truth
@@ -30,7 +30,7 @@ class JobLife:
         self,
         env: Any,
         cluster: Cluster,
-        ledger: CountingLedger,
+        ledger: Ledger,
         queue: JobQueue,
         truth: Truth,
         columns: RunColumns,
@@ -184,4 +184,5 @@ def _admission(cluster: Cluster) -> Callable[[Job], str]:
             return ""
         return cluster.never_runs(job)
 
-    return cluster.never_runs if cluster.partitions or len(cluster.groups) > 1 else never_runs
+    is_plain_machine = len(cluster.groups) == 1 and not (cluster.partitions or group.allocation_sizes)
+    return never_runs if is_plain_machine else cluster.never_runs

@@ -21,7 +21,12 @@ from hpcsim.engine.checker import InvariantChecker
 from hpcsim.engine.clock import paused_collector, pending_events, step
 from hpcsim.engine.columns import RunColumns
 from hpcsim.engine.jobs import JobLife
-from hpcsim.engine.ledger import CountingLedger
+from hpcsim.engine.ledger import Ledger
+from hpcsim.engine.need import Books, books_for, make_ledger
+from hpcsim.engine.node_checker import NodeChecker
+from hpcsim.engine.node_decisions import NodeDecider
+from hpcsim.engine.node_ledger import NodeLedger
+from hpcsim.engine.node_view import NodeSystem
 from hpcsim.engine.observers import Observers
 from hpcsim.engine.passes import Passes
 from hpcsim.engine.processes import Arrivals
@@ -53,6 +58,8 @@ class Simulation:
         kill_at_limit: False lets jobs outlive their limits.
         feedback: honour dependencies and think times of the log.
         advisor: node-count advice at submission.
+        books: which ledger keeps the nodes; default: the cheapest that serves (`hpcsim.engine.need`).
+            Give ``"shared"`` if jobs that share nodes are submitted during the run.
 
     Raises:
         InvalidArgument: an argument is of a wrong type.
@@ -73,6 +80,7 @@ class Simulation:
         kill_at_limit: bool = True,
         feedback: bool = False,
         advisor: Advisor | None = None,
+        books: Books | None = None,
     ) -> None:
         arguments.check_description(workload, cluster)
         arguments.check_plug_ins(policy, recorders, placement, advisor)
@@ -86,9 +94,11 @@ class Simulation:
         submits = workload.columns["submit_s"]
         self.env = simpy.Environment(initial_time=submits.min().item() if len(submits) else 0)
         self.queue = JobQueue()
-        self.columns = RunColumns(len(workload))
-        self._checker = InvariantChecker(cluster.nodes) if check else None
-        ledger = CountingLedger(cluster, placement, limits_bind=kill_at_limit and grace_s == 0)
+        kind = books or books_for(workload, cluster)
+        self.columns = RunColumns(len(workload), kind)
+        limits_bind = kill_at_limit and grace_s == 0
+        ledger = make_ledger(kind, cluster, placement, limits_bind=limits_bind)
+        self._checker = _checker(cluster, ledger) if check else None
         self._life = JobLife(
             self.env,
             cluster,
@@ -100,11 +110,17 @@ class Simulation:
             kill_at_limit=kill_at_limit,
             checker=self._checker,
         )
-        self._passes = Passes(self._life, policy, self._checker)
-        self.system: System = EngineSystem(self._life, policy)
+        self.system: System
+        if isinstance(ledger, NodeLedger):
+            self._passes = Passes(self._life, policy, self._checker, NodeDecider)
+            self.system = NodeSystem(self._life, policy, ledger)
+        else:
+            self._passes = Passes(self._life, policy, self._checker)
+            self.system = EngineSystem(self._life, policy)
         if policy is not None:
             rng = np.random.default_rng(np.random.SeedSequence(seed))
             Observers.tell([policy.reset], cluster, rng)
+            Observers.tell([policy.begin], self.system)
         observers = Observers(policy, recorders)
         self._life.connect(observers, self.system)
         self._passes.connect(observers, self.system)
@@ -256,12 +272,14 @@ class Simulation:
         )
 
 
+def _checker(cluster: Cluster, ledger: Ledger) -> InvariantChecker:
+    return NodeChecker(cluster) if isinstance(ledger, NodeLedger) else InvariantChecker(cluster.nodes)
+
+
 def _refuse_unsupported(workload: Workload, feedback: bool, advisor: Advisor | None) -> None:
     columns = workload.columns
-    shared = columns.get("exclusive")
     faults = {
         "Dependencies and think times (feedback)": feedback or "after" in columns,
-        "Jobs that share nodes": shared is not None and not bool(np.all(shared)),
         "Node-count advice": advisor is not None,
         "Declared power of jobs (power_w)": any(power_w is not None for power_w in workload.known("power_w")),
         "Moldable jobs (allowed_nodes)": any(len(counts) for counts in workload.known("allowed_nodes")),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hpcsim.engine.columns import NOT_SUBMITTED, STATES, RunColumns
 from hpcsim.results.asked import Asked, text_column
 from hpcsim.results.instants import instants
+from hpcsim.results.usage import busy_spans, held_nodes
 from hpcsim.workload import Workload
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _attempts(columns: RunColumns, asked: Asked, node_ids: Any) -> pd.DataFrame:
         "attempt": _ordinals(rows),
         "start_s": np.array(columns.attempt_start_s),
         "end_s": np.array(np.frombuffer(columns.ended_s)[rows]),
-        "nodes": asked.column("nodes", np.int32)[rows],
+        "nodes": _held(columns, asked.column("nodes", np.int32)[rows]),
         "node_ids": text_column(node_ids),
         "state": _states(np.frombuffer(columns.state, dtype=np.uint8)[rows]),
     }
@@ -101,15 +102,19 @@ def _timeline(columns: RunColumns, asked: Asked, rows: Column) -> pd.DataFrame:
     start_s = np.frombuffer(columns.attempt_start_s)
     ended_s = np.frombuffer(columns.ended_s)[rows]
     nodes, limit_s = asked.column("nodes"), asked.column("limit_s", np.float64)
+    held = start_s, np.frombuffer(columns.ended_s)[attempt_row], _held(columns, nodes[attempt_row])
     table = instants(
         np.frombuffer(columns.eligible_s)[rows],
         np.where(last < 0, ended_s, np.concatenate([start_s, NEVER])[last]),
         np.where(np.isfinite(limit_s[rows]), nodes[rows] * limit_s[rows], 0),
-        start_s,
-        np.frombuffer(columns.ended_s)[attempt_row],
-        nodes[attempt_row],
+        *(busy_spans(columns, held[0], held[1]) if columns.books == "shared" else held),
     )
     return pd.DataFrame({name: table[name] for name in TIMELINE_COLUMNS}, copy=False)
+
+
+def _held(columns: RunColumns, asked_nodes: Column) -> Column:
+    """Return the nodes that each attempt held: what was asked, unless the machine rounds requests up."""
+    return asked_nodes if columns.books == "counting" else held_nodes(columns).astype(np.int32)
 
 
 def _attempt_counts(columns: RunColumns, rows: int) -> Column:

@@ -16,11 +16,6 @@ from tests.schedules import jobs, simulation, starts
 PLAIN = NodeGroup(nodes=4)
 
 CLUSTERS = {
-    "more than one node group": Cluster(groups=(PLAIN, NodeGroup(name="fat", nodes=2))),
-    "several partitions": Cluster(
-        groups=(PLAIN,), partitions=(Partition(name="p", groups=("nodes",)), Partition(name="q", groups=("nodes",)))
-    ),
-    "allocation sizes": Cluster(groups=(NodeGroup(nodes=4, allocation_sizes=(2, 4)),)),
     "node power": Cluster(groups=(NodeGroup(nodes=4, power=NodePower(busy_w=100)),)),
     "a power cap": Cluster(groups=(PLAIN,), power_cap_w=1000),
 }
@@ -46,7 +41,6 @@ class Any1(Advisor):
 @pytest.mark.parametrize(
     ("columns", "options", "what"),
     [
-        ({"exclusive": [True, False]}, {}, "Jobs that share nodes"),
         ({"after": [(), (1,)]}, {}, "Dependencies and think times"),
         ({"power_w": [math.nan, 300.0]}, {}, r"Declared power of jobs \(power_w\)"),
         ({"allowed_nodes": [(), (1, 2)]}, {}, r"Moldable jobs \(allowed_nodes\)"),
