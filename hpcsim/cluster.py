@@ -5,32 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from hpcsim.errors import ClusterError, closest
 from hpcsim.job import Job
 from hpcsim.node_ids import MOST_NODES
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodePower:
-    """Watts and transition times of one node. A node without one is not accounted for."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
-    idle_w: float = 0.0
-    busy_w: float = 0.0
-    off_w: float = 0.0
-    boot_w: float = 0.0
-    boot_s: float = 0.0
-    shutdown_s: float = 0.0
-    idle_timeout_s: float = math.inf
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            _check_amount("Node power", field.name, getattr(self, field.name))
+from hpcsim.power import CapStep, NodePower, Tariff, check_amount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +73,7 @@ class Partition:
         what = f"Partition '{self.name}'"
         if not self.groups:
             raise ClusterError(f"{what} has no node group.", "Name at least one in its `groups`.")
-        _check_amount(what, "max_limit_s", self.max_limit_s, may_be_zero=False)
+        check_amount(what, "max_limit_s", self.max_limit_s, may_be_zero=False)
         if self.max_nodes is not None:
             _check_whole(what, "max_nodes", self.max_nodes, least=1)
 
@@ -115,6 +96,8 @@ class Cluster:
         name: shown in tables.
         counted: what a "node" stands for, ``"nodes"`` or ``"processors"``.
         power_cap_w: facility cap in watts; ``inf`` means none.
+        power_cap_steps: announced changes of the cap, in order of time.
+        tariff: price and carbon of energy, or None.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -124,12 +107,17 @@ class Cluster:
     name: str = "cluster"
     counted: Literal["nodes", "processors"] = "nodes"
     power_cap_w: float = math.inf
+    power_cap_steps: tuple[CapStep, ...] = ()
+    tariff: Tariff | None = None
 
     def __post_init__(self) -> None:
         if not self.groups:
             raise ClusterError("The cluster has no node group.", "Add at least one, or use Cluster.of_nodes(N).")
         _refuse_too_many("The cluster", self.nodes)
-        _check_amount("The cluster", "power_cap_w", self.power_cap_w)
+        check_amount("The cluster", "power_cap_w", self.power_cap_w)
+        times_s = [step.from_s for step in self.power_cap_steps]
+        if times_s != sorted(set(times_s)):
+            raise ClusterError("The steps of the power cap are out of order.", "Sort them by time, each time once.")
         names = [group.name for group in self.groups]
         _refuse_repeats("node group", names)
         _refuse_repeats("partition", [partition.name for partition in self.partitions])
@@ -157,6 +145,12 @@ class Cluster:
     def nodes(self) -> int:
         """Number of nodes in all groups."""
         return sum(group.nodes for group in self.groups)
+
+    @property
+    def has_power(self) -> bool:
+        """Whether anything of the machine's power is described."""
+        has_cap = self.power_cap_w < math.inf or bool(self.power_cap_steps)
+        return has_cap or self.tariff is not None or any(group.power for group in self.groups)
 
     def never_runs(self, job: Job) -> str:
         """Return why *job* can never run on this machine, or the empty string if it can."""
@@ -279,14 +273,6 @@ def _check_whole(what: str, name: str, value: Any, least: int | None = None) -> 
         raise ClusterError(f"{what} has {name} = {value!r}.", f"Give at least {least}.")
 
 
-def _check_amount(what: str, name: str, value: Any, *, may_be_zero: bool = True) -> None:
-    """Refuse what is no number, NaN, and what is below zero."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not value >= 0 or (value == 0 and not may_be_zero):
-        bound = "0 or more" if may_be_zero else "above 0"
-        raise ClusterError(f"{what} has {name} = {value!r}.", f"Give a number, {bound}; inf where there is none.")
-
-
 def _refuse_repeats(what: str, names: list[str]) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
@@ -313,15 +299,14 @@ def _validation_error(source: str, faults: list[Any]) -> ClusterError:
     if fault["type"] == "value_error":
         return ClusterError(f"{source}: {fault['ctx']['error']}")
     if fault["type"] == "unexpected_keyword_argument":
-        known = [field.name for kind in (Cluster, NodeGroup, Partition, NodePower) for field in fields(kind)]
+        known = [field.name for kind in _KINDS for field in fields(kind)]
         return ClusterError(f"{source}: unknown key '{where}'.{closest(str(fault['loc'][-1]), known)}", "Mend the key.")
     return ClusterError(f"{source}: '{where}': {fault['msg']}.", "Mend the value.")
 
 
+_KINDS = (Cluster, NodeGroup, Partition, NodePower, CapStep, Tariff)
+
 _NUMBERS = frozenset(
-    field.name
-    for kind in (Cluster, NodeGroup, Partition, NodePower)
-    for field in fields(kind)
-    if str(field.type).startswith(("int", "float"))
+    field.name for kind in _KINDS for field in fields(kind) if str(field.type).startswith(("int", "float"))
 )
 """Keys of a cluster file that hold one number."""

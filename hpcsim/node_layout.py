@@ -149,6 +149,10 @@ class NodeLayout:
         """Return the claim of *job* on these nodes."""
         return tuple((at, len(list(some))) for at, some in groupby(sorted(map(self.class_of, node_ids))))
 
+    def on_nodes(self, claim: Claim) -> Claim:
+        """Return the part of a claim that is on nodes."""
+        return claim
+
     def class_of(self, node: int) -> int:
         """Return the class of a node id."""
         return bisect_left(self._highs, node)
@@ -167,7 +171,7 @@ class NodeLayout:
 
     def most_nodes(self, state: State) -> int:
         """Return how many nodes a job can get of *state* at most."""
-        return sum(state)
+        return sum(state[: len(self.classes)])
 
     def lowest(self, first: State, second: State) -> State:
         """Return, place by place, the smaller amount."""

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from hpcsim.decision import Start
 from hpcsim.job import Job
 from hpcsim.node_layout import Claim, NodeLayout, State, add, subtract
+from hpcsim.power_cap import PowerCap
 
 PlannedEnd = tuple[float, int, Claim]
 """(time in seconds, row of the job, what comes free)."""
@@ -55,13 +56,18 @@ class NodePlan:
         state: State,
         ends: list[PlannedEnd],
         decide: Callable[[Job, Claim], Start | None],
+        cap: PowerCap | None = None,
     ) -> None:
-        """Take *ends* sorted; *decide* turns a claim into the decision to start now, None if it is not all free."""
+        """Take *ends* sorted; *decide* turns a claim into the decision to start now, None if it is not all free.
+
+        Under a *cap* the last place of a state is minus the watts committed, and its steps are among *ends*.
+        """
         self.layout = layout
         self.now_s = now_s
         self.state = state
         self._ends = ends
         self.decide = decide
+        self._cap = cap
         self.next_promise_s = NEVER
         self._promises: list[Promise] = []
         self._contested: frozenset[str] = frozenset()
@@ -86,7 +92,15 @@ class NodePlan:
 
     def fits(self, job: Job) -> bool:
         """Tell whether *job* fits into what is free now."""
-        return self.layout.fits(job, self.state)
+        return self.layout.fits(job, self._under_cap(job, self.now_s, self.state))
+
+    def _under_cap(self, job: Job, start_s: float, state: State) -> State:
+        """Return *state* with the watts that *job* may count on if it starts at *start_s*."""
+        if self._cap is None:
+            return state
+        state = state.copy()
+        state[-1] += self._cap.lowest_w(start_s, start_s + job.limit_s)
+        return state
 
     def shadow(self, job: Job) -> tuple[float, State | None]:
         """Return when *job* first fits by the planned ends, and what is free then; ``(inf, None)``: never.
@@ -95,8 +109,8 @@ class NodePlan:
         """
         layout, ends = self.layout, self._ends
         state = self.state.copy()
-        if layout.fits(job, state):
-            return self.now_s, state
+        if self.fits(job):
+            return self.now_s, self._under_cap(job, self.now_s, state)
         at, last = 0, len(ends)
         while at < last:
             end_s = ends[at][0]
@@ -105,8 +119,9 @@ class NodePlan:
             while at < last and ends[at][0] == end_s:
                 add(state, ends[at][2])
                 at += 1
-            if layout.fits(job, state):
-                return end_s, state
+            then = self._under_cap(job, end_s, state)
+            if layout.fits(job, then):
+                return end_s, then
         return math.inf, None
 
     def promise(self, job: Job, *, strictly: bool = False, has_extra: bool = True) -> float:
@@ -129,7 +144,8 @@ class NodePlan:
 
         It names nodes only where the default choice would delay a promise and another would not.
         """
-        claim = self.layout.claim(job, self.state)
+        free = self._under_cap(job, self.now_s, self.state)
+        claim = self.layout.claim(job, free)
         if claim is None:
             return None
         if not self._delays(claim, job, end_s):
@@ -138,7 +154,7 @@ class NodePlan:
         contested = self._contested
         if self.layout.eligible(job).groups <= contested:
             return None
-        for other in self.layout.claims(job, self.state, contested):
+        for other in self.layout.claims(job, free, contested):
             if other != claim and not self._delays(other, job, end_s):
                 self._start(job, other, end_s)
                 return self.decide(job, other)
@@ -146,9 +162,9 @@ class NodePlan:
 
     def start(self, job: Job, end_s: float) -> Start:
         """Return the decision that starts *job*, which fits, now, to end by *end_s*."""
-        claim = self.layout.claim(job, self.state)
-        assert claim is not None
-        self._start(job, claim, end_s)
+        claim = self.layout.claim(job, self._under_cap(job, self.now_s, self.state))
+        if claim is not None:
+            self._start(job, claim, end_s)
         return Start(job)
 
     def _start(self, job: Job, claim: Claim, end_s: float) -> None:
@@ -283,3 +299,6 @@ class NodePlan:
                 self._times.append(end_s)
                 self._states.append(self._states[-1].copy())
             add(self._states[-1], claim)
+        if self._cap is not None:
+            for time_s, state in zip(self._times, self._states, strict=True):
+                state[-1] += self._cap.at_w(time_s)

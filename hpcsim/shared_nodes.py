@@ -59,7 +59,7 @@ class SharedNodes(NodeLayout):
 
     def nodes_in(self, claim: Claim) -> list[int]:
         """Return the ids of a claim's nodes, ascending."""
-        return list(dict.fromkeys(place // KINDS for place, _ in claim))
+        return list(dict.fromkeys(place // KINDS for place, _ in self.on_nodes(claim)))
 
     def nodes_of(self, claim: Claim) -> int:
         """Return how many nodes a claim touches."""
@@ -71,7 +71,7 @@ class SharedNodes(NodeLayout):
 
     def most_nodes(self, state: State) -> int:
         """Return how many nodes have a core left."""
-        return int(np.count_nonzero(state[::KINDS]))
+        return int(np.count_nonzero(state[: self._whole.size : KINDS]))
 
     def _only(self, choices: Sequence[Choice]) -> None:
         return None
@@ -98,7 +98,7 @@ class SharedNodes(NodeLayout):
     def _able(self, job: Job, choice: Choice, state: State) -> NDArray[np.int64]:
         """Return the nodes of *choice* that have what *job* wants of each, ascending."""
         nodes = self._nodes_of_classes(choice.classes)
-        left, whole = state.reshape(-1, KINDS)[nodes], self._whole[nodes]
+        left, whole = state[: self._whole.size].reshape(-1, KINDS)[nodes], self._whole[nodes]
         if job.exclusive:
             is_able = (left == whole).all(axis=1)
         else:

@@ -113,7 +113,7 @@ class System(ABC):
         """Return free nodes over future time, by limits or by *estimates*. Yours to change."""
 
     def competes_for(self, job: Job) -> frozenset[str]:
-        """Return the names of the node groups that *job* may run on.
+        """Return the names of the node groups that *job* may run on, and ``"power cap"`` under one.
 
         Two jobs whose sets are disjoint cannot delay each other.
         """

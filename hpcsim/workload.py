@@ -30,7 +30,10 @@ Column = NDArray[Any]
 REQUIRED = ("job_id", "submit_s", "run_s", "limit_s", "nodes")
 """Columns that every workload has."""
 
-HIDDEN = ("run_s", "end_state", "recorded_wait_s", "recorded_nodes", "cpu_s", "used_memory_bytes")
+HIDDEN = (
+    *("run_s", "end_state", "recorded_wait_s", "recorded_nodes", "cpu_s", "used_memory_bytes"),
+    *("mean_power_w", "max_power_w", "power_series_w", "power_step_s", "efficiency"),
+)
 """Columns that only the engine, metrics and validation may read: they were not known at submission."""
 
 UNKNOWABLE = frozenset({"user_id", "group_id", "app_id", "account", "qos", "name", "power_w"})

@@ -36,6 +36,10 @@ Processors = Annotated[
 ClusterFile = Annotated[
     Path | None, typer.Option("--cluster", parser=_path, metavar="FILE", help="Machine described in a TOML file.")
 ]
+PowerCap = Annotated[
+    float | None,
+    typer.Option("--power-cap", min=0, metavar="W", help="Facility cap in watts, in place of the cluster file's."),
+]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows of the log.")]
 Until = Annotated[
     float | None, typer.Option("--until", metavar="S", help="Cut the run at S seconds of the log's clock.")

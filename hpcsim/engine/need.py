@@ -7,11 +7,16 @@ from typing import Literal
 import numpy as np
 
 from hpcsim.cluster import Cluster
-from hpcsim.engine.ledger import CountingLedger, Ledger
+from hpcsim.engine.ledger import CountingLedger
 from hpcsim.engine.node_ledger import NodeLedger
+from hpcsim.engine.powered_ledger import PoweredLedger, PoweredSharedLedger
 from hpcsim.engine.shared_ledger import SharedLedger
 from hpcsim.errors import Unsupported
+from hpcsim.node_layout import NodeLayout
 from hpcsim.placement import Placement
+from hpcsim.power_cap import PowerCap
+from hpcsim.powered_nodes import PoweredNodes, PoweredSharedNodes
+from hpcsim.shared_nodes import SharedNodes
 from hpcsim.workload import Workload
 
 Books = Literal["counting", "nodes", "shared"]
@@ -23,37 +28,28 @@ def books_for(workload: Workload, cluster: Cluster) -> Books:
     exclusive = workload.columns.get("exclusive")
     if exclusive is not None and not bool(np.all(exclusive)):
         return "shared"
-    differ = len(cluster.groups) > 1 or len(cluster.partitions) > 1
+    differ = len(cluster.groups) > 1 or len(cluster.partitions) > 1 or cluster.has_power
     return "nodes" if differ or any(group.allocation_sizes for group in cluster.groups) else "counting"
 
 
-def make_ledger(books: Books, cluster: Cluster, placement: Placement | None, *, limits_bind: bool) -> Ledger:
-    """Return empty books of this kind.
+def make_ledger(
+    books: Books, cluster: Cluster, placement: Placement | None, *, limits_bind: bool
+) -> CountingLedger | NodeLedger:
+    """Return empty books of this kind; those of a machine whose power is described still need `connect`.
 
     Raises:
-        Unsupported: they cannot serve this cluster or placement.
+        Unsupported: they cannot serve this placement.
     """
-    _refuse_power(cluster)
-    if books == "counting":
+    if books == "counting" and not cluster.has_power:
         return CountingLedger(cluster, placement, limits_bind)
-    if books == "nodes":
-        return NodeLedger(cluster, placement, limits_bind)
-    if placement is not None:
+    if books == "shared" and placement is not None:
         raise Unsupported(
             f"{type(placement).__name__} cannot place jobs that share nodes.",
             "Leave the placement out: such a job gets the lowest nodes that have room.",
         )
-    return SharedLedger(cluster, None, limits_bind)
-
-
-def _refuse_power(cluster: Cluster) -> None:
-    faults = {
-        "node power": any(group.power for group in cluster.groups),
-        "a power cap": cluster.power_cap_w != float("inf"),
-    }
-    for what, is_there in faults.items():
-        if is_there:
-            raise Unsupported(
-                f"Cluster '{cluster.name}' has {what}, which this version cannot simulate yet.",
-                "Describe it as one group of identical nodes.",
-            )
+    has_cap = PowerCap(cluster).is_there
+    if books == "shared":
+        shared = PoweredSharedNodes(cluster) if has_cap else SharedNodes(cluster)
+        return (PoweredSharedLedger if cluster.has_power else SharedLedger)(cluster, None, limits_bind, shared)
+    layout = PoweredNodes(cluster) if has_cap else NodeLayout(cluster)
+    return (PoweredLedger if cluster.has_power else NodeLedger)(cluster, placement, limits_bind, layout)

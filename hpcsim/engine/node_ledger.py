@@ -37,20 +37,19 @@ class NodeLedger:
         free_nodes: nodes that nobody holds.
     """
 
-    def __init__(self, cluster: Cluster, placement: Placement | None, limits_bind: bool) -> None:
+    def __init__(
+        self, cluster: Cluster, placement: Placement | None, limits_bind: bool, layout: NodeLayout | None = None
+    ) -> None:
         """*limits_bind* says that no job outlives its limit, so that no planned end is ever past."""
         self.cluster = cluster
         self.nodes = cluster.nodes
         self.running: dict[int, NodeAllocation] = {}
         self.free_nodes = FreeNodes(cluster.nodes)
-        self.layout = self._make_layout()
+        self.layout = layout or NodeLayout(cluster)
         self.state: State = self.layout.whole()
         self._placement = placement
         self._limits_bind = limits_bind
         self._ends: list[PlannedEnd] = []
-
-    def _make_layout(self) -> NodeLayout:
-        return NodeLayout(self.cluster)
 
     @property
     def free(self) -> int:
@@ -64,15 +63,15 @@ class NodeLedger:
     def start(self, job: Job, now_s: float, intervals: Sequence[Interval] | None) -> NodeAllocation:
         """Give *job* its nodes: *intervals*, which it may use and which are free, or the default choice."""
         if intervals is None:
-            claim = self.layout.claim(job, self.state)
+            claim = self.layout.claim(job, self._state_for(job))
             assert claim is not None
             intervals = self._nodes_for(job, claim)
         else:
             claim = self.layout.claim_of(job, node_ids(intervals))
-        self._occupy(intervals)
         subtract(self.state, claim)
-        allocation = NodeAllocation(job, now_s, intervals)
+        allocation = NodeAllocation(job, self._ready_s(intervals, now_s), intervals)
         allocation.claim = claim
+        self._occupy(intervals)
         self.running[job.row] = allocation
         insort(self._ends, (allocation.limit_end_s, job.row, claim))
         return allocation
@@ -92,38 +91,48 @@ class NodeLedger:
     def _occupy(self, intervals: Sequence[Interval]) -> None:
         self.free_nodes.take(intervals)
 
-    def _vacate(self, intervals: Sequence[Interval]) -> None:
+    def _vacate(self, intervals: Sequence[Interval]) -> Sequence[Interval]:
+        """Take nodes back; return those that nobody holds any more."""
         self.free_nodes.give_back(intervals)
+        return intervals
+
+    def _ready_s(self, intervals: Sequence[Interval], now_s: float) -> float:
+        """Return when a job that is given these nodes starts."""
+        return now_s
+
+    def _state_for(self, job: Job) -> State:
+        """Return what *job* may take now."""
+        return self.state
 
     def _nodes_for(self, job: Job, claim: Claim) -> Sequence[Interval]:
         """Return the nodes of a claim: of each class the lowest free ones, or what the placement chooses."""
         found: list[Interval] = []
-        for at, nodes in claim:
+        for at, nodes in self.layout.on_nodes(claim):
             kind = self.layout.classes[at]
-            if self._placement is None:
-                some: Sequence[Interval] = self.free_nodes.lowest(int(nodes), kind.low, kind.high)
-            else:
-                asked = job if job.nodes == nodes else replace(job, nodes=int(nodes))
-                free = self.free_nodes.within(kind.low, kind.high)
-                some = placed(self._placement, asked, free, self.cluster)
-            found += some
+            found += self._choose(job, int(nodes), kind.low, kind.high)
         return _joined(found) if len(claim) > 1 else found
+
+    def _choose(self, job: Job, nodes: int, low: int, high: int) -> Sequence[Interval]:
+        if self._placement is None:
+            return self.free_nodes.lowest(nodes, low, high)
+        asked = job if job.nodes == nodes else replace(job, nodes=nodes)
+        return placed(self._placement, asked, self.free_nodes.within(low, high), self.cluster)
 
     def decide(self, job: Job, claim: Claim) -> Start | None:
         """Return the decision that starts *job* on the nodes of *claim*; None if they are not all free.
 
         It names them only where the default choice would be another.
         """
-        if self.layout.claim(job, self.state) == claim:
+        if self.layout.claim(job, self._state_for(job)) == claim:
             return Start(job)
-        if any(self.state[place] < amount for place, amount in claim):
+        if any(self.state[place] < amount for place, amount in self.layout.on_nodes(claim)):
             return None
         return Start(job, node_ids(self._nodes_for(job, claim)))
 
     def refusal_of(self, job: Job, intervals: Sequence[Interval]) -> str:
         """Return why *job* cannot have exactly these nodes now, or the empty string."""
         claim = self.layout.claim_of(job, node_ids(intervals))
-        asked, nodes = {at for at, _ in claim}, count_nodes(intervals)
+        asked, nodes = {at for at, _ in self.layout.on_nodes(claim)}, count_nodes(intervals)
         choices = self.layout.eligible(job).choices
         if not any(nodes == choice.nodes and asked <= set(choice.classes) for choice in choices):
             return "which are not so many nodes as it gets, of one partition that it may use"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from hpcsim.engine.jobs import JobLife
 from hpcsim.engine.node_ledger import NodeLedger
+from hpcsim.engine.powered_ledger import PoweredLedger
 from hpcsim.engine.view import EngineSystem, planned_end_s
 from hpcsim.estimator import Estimator
 from hpcsim.job import Job
 from hpcsim.node_plan import NodePlan
 from hpcsim.policy import Policy
+from hpcsim.powered_nodes import POWER_CAP
 from hpcsim.profile import Profile
 
 
@@ -45,3 +47,28 @@ class NodeSystem(EngineSystem):
     def profile(self, estimates: Estimator | None = None) -> Profile:
         plan = self.plan(estimates)
         return Profile(self.now_s, self.free, self.__books.releases_of(plan.planned_ends))
+
+
+class PoweredSystem(NodeSystem):
+    """The view of a machine whose power is described."""
+
+    __slots__ = ("__power",)
+
+    def __init__(self, life: JobLife, policy: Policy | None, ledger: PoweredLedger) -> None:
+        super().__init__(life, policy, ledger)
+        self.__power = ledger.power
+
+    @property
+    def power_w(self) -> float:
+        return self.__power.power_w
+
+    def competes_for(self, job: Job) -> frozenset[str]:
+        groups = super().competes_for(job)
+        return groups | {POWER_CAP} if self.__power.cap.is_there else groups
+
+
+def system_of(life: JobLife, policy: Policy | None, ledger: NodeLedger) -> NodeSystem:
+    """Return the view that goes with a ledger."""
+    return (
+        PoweredSystem(life, policy, ledger) if isinstance(ledger, PoweredLedger) else NodeSystem(life, policy, ledger)
+    )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from hpcsim.cluster import Cluster
 from hpcsim.engine.node_ledger import NodeLedger, node_ids
 from hpcsim.job import Job
 from hpcsim.node_ids import Interval, count_nodes, intervals_of
 from hpcsim.node_layout import Claim
 from hpcsim.node_plan import PlannedEnd
+from hpcsim.placement import Placement
 from hpcsim.profile import Release
 from hpcsim.shared_nodes import SharedNodes
 
@@ -22,9 +24,12 @@ class SharedLedger(NodeLedger):
 
     layout: SharedNodes
 
-    def _make_layout(self) -> SharedNodes:
+    def __init__(
+        self, cluster: Cluster, placement: Placement | None, limits_bind: bool, layout: SharedNodes | None = None
+    ) -> None:
+        """*limits_bind* says that no job outlives its limit, so that no planned end is ever past."""
+        super().__init__(cluster, placement, limits_bind, layout or SharedNodes(cluster))
         self._jobs_on: dict[int, int] = {}
-        return SharedNodes(self.cluster)
 
     def _occupy(self, intervals: Sequence[Interval]) -> None:
         fresh = []
@@ -35,14 +40,16 @@ class SharedLedger(NodeLedger):
             self._jobs_on[node] = jobs + 1
         self.free_nodes.take(intervals_of(fresh))
 
-    def _vacate(self, intervals: Sequence[Interval]) -> None:
+    def _vacate(self, intervals: Sequence[Interval]) -> Sequence[Interval]:
         left = []
         for node in node_ids(intervals):
             self._jobs_on[node] -= 1
             if not self._jobs_on[node]:
                 del self._jobs_on[node]
                 left.append(node)
-        self.free_nodes.give_back(intervals_of(left))
+        idle = intervals_of(left)
+        self.free_nodes.give_back(idle)
+        return idle
 
     def _nodes_for(self, job: Job, claim: Claim) -> Sequence[Interval]:
         return intervals_of(self.layout.nodes_in(claim))

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.engine.columns import NOT_SUBMITTED, STATES, RunColumns
+from hpcsim.power import Tariff
 from hpcsim.results.asked import Asked, text_column
+from hpcsim.results.energy import JOB_ENERGY_COLUMNS, job_energy
 from hpcsim.results.instants import instants
 from hpcsim.results.usage import busy_spans, held_nodes
 from hpcsim.workload import Workload
@@ -34,7 +36,9 @@ NEVER = np.array([np.nan])
 """Put behind a column of attempts, so that attempt -1 (none) has a time too."""
 
 
-def tables(columns: RunColumns, workload: Workload) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def tables(
+    columns: RunColumns, workload: Workload, tariff: Tariff | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return the tables of jobs, attempts and instants, as `Result` describes them.
 
     The jobs' nodes, limits and names come from the workload, and from `RunColumns.added` for jobs
@@ -45,10 +49,13 @@ def tables(columns: RunColumns, workload: Workload) -> tuple[pd.DataFrame, pd.Da
     asked = Asked(workload, columns, len(state))
     timeline = _timeline(columns, asked, rows)  # first: what it needs meanwhile is more than what the others keep
     node_ids = _node_ids(columns)
-    return _jobs(columns, asked, state, rows, node_ids), _attempts(columns, asked, node_ids), timeline
+    jobs = _jobs(columns, asked, state, rows, node_ids, tariff)
+    return jobs, _attempts(columns, asked, node_ids), timeline
 
 
-def _jobs(columns: RunColumns, asked: Asked, state: Column, rows: Column, node_ids: Any) -> pd.DataFrame:
+def _jobs(
+    columns: RunColumns, asked: Asked, state: Column, rows: Column, node_ids: Any, tariff: Tariff | None
+) -> pd.DataFrame:
     import pandas as pd
 
     last = columns.attempt_of()[rows]
@@ -74,7 +81,11 @@ def _jobs(columns: RunColumns, asked: Asked, state: Column, rows: Column, node_i
         "user_id": asked.users(rows),
         "partition": asked.partitions(rows),
     }
-    return pd.DataFrame({name: table[name] for name in JOB_COLUMNS}, copy=False)
+    names: tuple[str, ...] = JOB_COLUMNS
+    if columns.energy is not None:
+        table |= job_energy(columns.energy, tariff, rows)
+        names += JOB_ENERGY_COLUMNS
+    return pd.DataFrame({name: table[name] for name in names}, copy=False)
 
 
 def _attempts(columns: RunColumns, asked: Asked, node_ids: Any) -> pd.DataFrame:
