@@ -1,6 +1,7 @@
 """Backfilling where nodes differ: one order, and reservations for each set of nodes that jobs compete for.
 
-A blocked job reserves, and stops others, only against jobs that could want the same nodes. With one
+A blocked job stops only jobs behind it that could want the same nodes, and those stop others in turn.
+A job that nobody stops leads its set of nodes: it starts, or gets the set's first reservation. With one
 reservation a later job starts if the earliest start of each reserved job, derived anew with it
 running, is not later. With several, each reservation names its nodes, and a later job starts if
 there is room beside them.
@@ -9,7 +10,7 @@ there is room beside them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from hpcsim.decision import Decision, Reserve, Start
@@ -87,8 +88,10 @@ class PerSetShadowPass(PerSetPass):
     def _arrivals_pass(self, arrived: list[Job], plan: NodePlan, system: System) -> Iterator[Decision]:
         """Try the new arrivals; all over again if one of them needs a reservation."""
         for job in arrived:
-            if not self._covered.isdisjoint(system.competes_for(job)):
-                yield from self._beside((job,), plan, system)
+            wanted = system.competes_for(job)
+            if not self._covered.isdisjoint(wanted):
+                if not (yield from self._beside((job,), plan, system)):
+                    self._covered |= wanted
             elif system.fits(job):
                 yield plan.start(job, self._planned_end_s(job, system))
             else:
@@ -106,16 +109,17 @@ class PerSetShadowPass(PerSetPass):
             if not covered.isdisjoint(wanted):
                 if self._puts_off:
                     behind.append(job)
-                else:
-                    yield from self._beside((job,), plan, system)
+                    covered |= wanted
+                elif not (yield from self._beside((job,), plan, system)):
+                    covered |= wanted
             elif system.fits(job):
                 yield plan.start(job, self._planned_end_s(job, system))
             else:
                 covered |= wanted
                 reserved[job.row] = job
                 yield from self._reserve(job, plan, system)
-                if len(covered) >= len(system.cluster.groups):
-                    break
+            if len(covered) >= len(system.cluster.groups):
+                break
         yield from self._withdraw_others(reserved, system)
         self._covered, self._ends_seen = covered, system.ends_seen
         self._plan = plan if self._can_skip else None
@@ -134,15 +138,18 @@ class PerSetShadowPass(PerSetPass):
         if system.promised.get(job.row, math.inf) != start_s:
             yield Reserve(job, start_s)
 
-    def _beside(self, jobs: Iterable[Job], plan: NodePlan, system: System) -> Iterator[Decision]:
-        """Start those of *jobs* that fit and delay no promise."""
+    def _beside(self, jobs: Iterable[Job], plan: NodePlan, system: System) -> Generator[Decision, None, int]:
+        """Start those of *jobs* that fit and delay no promise; return how many."""
+        started = 0
         for job in jobs:
             if plan.fits(job):
                 start = plan.beside(job, self._planned_end_s(job, system))
                 if start is not None and system.fits(job):
                     yield start
+                    started += 1
                     if plan.is_full:
-                        return
+                        break
+        return started
 
     def _planned_end_s(self, job: Job, system: System) -> float:
         return system.now_s + (self._estimates.limit_s(job, system) if self._estimates else job.limit_s)
@@ -153,12 +160,15 @@ class PerSetReservingPass(PerSetPass):
 
     def schedule(self, system: System) -> Iterator[Decision]:
         """Reserve for the first blocked jobs of each set, start what has room beside them."""
-        plan, now_s = system.plan(self._estimates), system.now_s
+        plan, now_s, most = system.plan(self._estimates), system.now_s, int(self._policy.reservations)
         reserved, behind = dict[int, Job](), list[Job]()
         sets: list[frozenset[str]] = []
+        stopped: set[str] = set()  # what those without a reservation wait for
         for job in self._policy.order.in_order(system):
             wanted = system.competes_for(job)
-            if sum([not wanted.isdisjoint(other) for other in sets]) >= self._policy.reservations:  # type: ignore[operator]
+            ahead = sum([not wanted.isdisjoint(other) for other in sets])
+            if ahead >= most or not stopped.isdisjoint(wanted):
+                stopped |= wanted
                 behind.append(job)
                 continue
             length_s = self._length_s(job, system)

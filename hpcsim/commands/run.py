@@ -127,7 +127,9 @@ def _energy_rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
     if summary["cap_overshoot_w_s"]:
         lines.append(("drawn above the cap", f"{number(summary['cap_overshoot_w_s'])} W s", ""))
     if summary["cost"] is not None:
-        lines += [("cost", number(summary["cost"]), ""), ("carbon dioxide", f"{number(summary['co2_kg'])} kg", "")]
+        lines.append(("cost", number(summary["cost"]), ""))
+    if summary["co2_kg"]:
+        lines.append(("carbon dioxide", f"{number(summary['co2_kg'])} kg", ""))
     return lines
 
 

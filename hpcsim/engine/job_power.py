@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from hpcsim.power import NodePower
 from hpcsim.job import Job
+from hpcsim.power import NodePower
 from hpcsim.workload import Workload
 
 PowerTrace = Literal["series", "mean", "max"]

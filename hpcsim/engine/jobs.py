@@ -133,6 +133,14 @@ class JobLife:
         state = self.columns.state
         state[:] = state.replace(bytes([OPEN]), bytes([CODE[JobState.UNFINISHED]]))
 
+    def judge_again(self) -> None:
+        """The power cap has changed: reject waiting jobs that can never run any more."""
+        for job in list(self.queue):
+            reason = self._never_runs(job)
+            if reason:
+                self.reject(job, reason)
+        self.look_again()
+
     def look_again(self) -> None:
         """Something has changed by itself that may let a waiting job start."""
         self.has_news = True

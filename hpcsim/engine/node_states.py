@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from hpcsim.power import NodePower
 from hpcsim.engine.clock import CHANGE, COMPLETION, Happening
 from hpcsim.engine.node_ledger import node_ids
 from hpcsim.node_ids import Interval
 from hpcsim.node_layout import NodeLayout
+from hpcsim.power import NodePower
 
 ON, SHUTTING, OFF, BOOTING = range(4)
 _RANK = np.array([0, 2, 3, 1])  # in which order idle nodes are given to a job, by state

@@ -59,6 +59,7 @@ class PowerBook:
         self.cap = PowerCap(cluster)
         self.log = EnergyLog()
         self.on_change: Callable[[], None] = lambda: None
+        self.on_step: Callable[[], None] = lambda: None
         self.on_power: Callable[[float], None] = lambda power_w: None  # noqa: ARG005 - nobody listens
         self.states = NodeStates(env, layout, self._advance, self._has_changed)
         self._env = env
@@ -258,7 +259,7 @@ class PowerBook:
         return rest_w
 
     def _cap_steps(self, event: Any) -> None:
-        self._has_changed()
+        self.on_step()
 
     def _has_changed(self) -> None:
         """Let the policy look again, where that may let a job start."""

@@ -119,13 +119,7 @@ class Simulation:
             checker=self._checker,
             never_admits=ledger.never_admits if isinstance(ledger, PoweredLedger) else None,
         )
-        self.system: System
-        if isinstance(ledger, NodeLedger):
-            self._passes = Passes(self._life, policy, self._checker, NodeDecider)
-            self.system = system_of(self._life, policy, ledger)
-        else:
-            self._passes = Passes(self._life, policy, self._checker)
-            self.system = EngineSystem(self._life, policy)
+        self._passes, self.system = self._passes_and_view(ledger)
         if policy is not None:
             rng = np.random.default_rng(np.random.SeedSequence(seed))
             Observers.tell([policy.reset], cluster, rng)
@@ -133,9 +127,7 @@ class Simulation:
         observers = Observers(policy, recorders)
         self._life.connect(observers, self.system)
         if self._power is not None:
-            self._power.on_change = self._life.look_again
-            if observers.power:
-                self._power.on_power = lambda power_w: observers.tell(observers.power, power_w, self.system)
+            self._connect_hooks(self._power, observers)
         self._passes.connect(observers, self.system)
         Arrivals(self.env, self.truth, self._life)
 
@@ -246,6 +238,20 @@ class Simulation:
         if self._power is not None:
             self.columns.energy = self._power.finish()
         return self.columns
+
+    def _passes_and_view(self, ledger: Ledger) -> tuple[Passes, System]:
+        """Return what holds decisions to the rules of these nodes, and what policies see of them."""
+        life, policy = self._life, self.policy
+        if isinstance(ledger, NodeLedger):
+            return Passes(life, policy, self._checker, NodeDecider), system_of(life, policy, ledger)
+        return Passes(life, policy, self._checker), EngineSystem(life, policy)
+
+    def _connect_hooks(self, power: PowerBook, observers: Observers) -> None:
+        """Let changes of power reach waiting jobs and recorders."""
+        power.on_change = self._life.look_again
+        power.on_step = self._life.judge_again
+        if observers.power:
+            power.on_power = lambda power_w: observers.tell(observers.power, power_w, self.system)
 
     def _connect_power(self, ledger: Ledger, grace_s: float, trace: PowerTrace) -> PowerBook | None:
         """Return the books of the machine's power, where it is described."""

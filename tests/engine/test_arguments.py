@@ -74,7 +74,7 @@ def test_submit(stepped: Simulation) -> None:
 @pytest.mark.parametrize("asked", [{"exclusive": False}, {"allowed_nodes": (1, 2)}])
 def test_submit_what_is_not_served(stepped: Simulation, asked: dict[str, Any]) -> None:
     """A wish to share, where no job of the workload shares, and other node counts would have no effect."""
-    with pytest.raises(Unsupported, match="share nodes|allowed_nodes cannot be simulated yet"):
+    with pytest.raises(Unsupported, match=r"share nodes|allowed_nodes cannot be simulated yet"):
         stepped.submit(Job(0, 9, 0, 1, **asked), 5)
 
 

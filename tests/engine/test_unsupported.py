@@ -15,6 +15,7 @@ from tests.schedules import jobs, simulation, starts
 
 PLAIN = NodeGroup(nodes=4)
 
+
 class Any1(Advisor):
     """One node for everybody."""
 

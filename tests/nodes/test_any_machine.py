@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -22,6 +22,7 @@ from hpcsim.power import CapStep, NodePower
 from hpcsim.power_cap import PowerCap
 from hpcsim.system import System
 from hpcsim.workload import Workload
+from tests.nodes.promises import Promises
 from tests.nodes.test_energy import energy
 from tests.properties.workloads import built_in_policies
 from tests.schedules import outcomes_of, run, simulation, starts
@@ -119,22 +120,22 @@ def test_the_cap_is_never_exceeded_and_no_job_or_joule_is_lost(
     energy(columns)
 
 
+@settings(phases=[Phase.explicit, Phase.generate], max_examples=300)
 @given(mixed_workloads(shares=False), machines(has_power=False), st.sampled_from(["early", "any"]))
-def test_conservative_keeps_every_promise_where_nodes_differ(workload: Workload, cluster: Cluster, compress: Any) -> None:
+def test_conservative_keeps_every_promise_where_nodes_differ(
+    workload: Workload, cluster: Cluster, compress: Any
+) -> None:
     """No job starts after any time it was promised: with a policy that rejects nobody, all start."""
-    from tests.nodes.test_same_schedules import Promises
-
     promises = Promises()
     found = starts(workload, cluster, Conservative(compress=compress), recorders=[promises])
     for _, row, promised_s in promises.made:
         assert found[row + 1] <= promised_s
 
 
+@settings(phases=[Phase.explicit, Phase.generate], max_examples=300)
 @given(mixed_workloads(), machines(has_power=False))
 def test_a_head_of_easy_is_never_delayed_where_nodes_differ(workload: Workload, cluster: Cluster) -> None:
     """The promise to each reserved job only moves forward, and is kept."""
-    from tests.nodes.test_same_schedules import Promises
-
     promises = Promises()
     found = starts(workload, cluster, "easy", recorders=[promises])
     made: dict[int, list[float]] = {}

@@ -10,12 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hpcsim.cluster import Cluster, NodeGroup, Partition
-from hpcsim.decision import Decision, Reserve
 from hpcsim.policies import EASY, Backfill
 from hpcsim.policy import Policy
-from hpcsim.recorder import Recorder
-from hpcsim.system import System
 from hpcsim.workload import Workload
+from tests.nodes.promises import Promises
 from tests.oracle.cases import DIGESTS, POLICIES, TRACES, Trace, digest, our_starts, read_jobs
 from tests.properties.workloads import MACHINE, built_in_policies, workload_of, workloads
 from tests.schedules import outcomes_of, run
@@ -72,17 +70,6 @@ def test_nodes_that_no_job_tells_apart_are_as_one_group(workload: Workload, poli
     assert outcomes_of(run(workload, ONE_BY_ONE, policy), workload) == counted
     if not isinstance(policy, Backfill) or policy.reservations in {0, 1}:
         assert outcomes_of(run(workload, APART, policy), workload) == counted
-
-
-class Promises(Recorder):
-    """Notes each promise."""
-
-    def __init__(self) -> None:
-        self.made: list[tuple[float, int, float]] = []
-
-    def on_decision(self, decision: Decision, system: System) -> None:
-        if isinstance(decision, Reserve):
-            self.made.append((system.now_s, decision.job.row, decision.start_s))
 
 
 @given(workloads(), built_in_policies())
