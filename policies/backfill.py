@@ -14,6 +14,7 @@ import numpy as np
 
 from hpcsim.cluster import Cluster
 from hpcsim.decision import Decision
+from hpcsim.errors import Unsupported
 from hpcsim.estimator import Estimator
 from hpcsim.listener import Listener
 from hpcsim.policies.backfill_options import check_options
@@ -23,6 +24,8 @@ from hpcsim.policies.conservative import ConservativePlan
 from hpcsim.policies.cqsim import CqsimPass
 from hpcsim.policies.estimators import Requested
 from hpcsim.policies.orders import FCFS, SJF
+from hpcsim.policies.per_set import PerSetReservingPass, PerSetShadowPass
+from hpcsim.policies.per_set_conservative import PerSetConservativePlan
 from hpcsim.policies.reserving import ReservingPass
 from hpcsim.policies.shadow import ShadowPass
 from hpcsim.policies.sorted_candidates import SortedCandidatesPass
@@ -95,6 +98,18 @@ class Backfill(Policy):
             self._pass = SortedCandidatesPass(self) if SortedCandidatesPass.serves(self) else ShadowPass(self)
         else:
             self._pass = ReservingPass(self)
+
+    def begin(self, system: System) -> None:
+        """Reserve for each set of nodes where nodes differ."""
+        if not system.nodes_are_alike:
+            if self.protocol != "textbook":
+                raise Unsupported(
+                    f"Protocol '{self.protocol}' knows identical nodes only, and this cluster's differ.",
+                    "Leave protocol out, or describe the cluster as one group of identical nodes.",
+                )
+            is_shadow = self.reservations in {0, 1}
+            kind = PerSetShadowPass if is_shadow else PerSetReservingPass
+            self._pass = PerSetConservativePlan(self) if self.reservations == "all" else kind(self)
 
     def listeners(self) -> Sequence[Listener]:
         """Return the parts that hear what happens: orders, estimates and the algorithm."""

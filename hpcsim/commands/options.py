@@ -40,6 +40,10 @@ Placement = Annotated[
     str | None,
     typer.Option("--placement", metavar="NAME", help="Which free nodes a job gets: registry name or file.py:Class."),
 ]
+PowerCap = Annotated[
+    float | None,
+    typer.Option("--power-cap", min=0, metavar="W", help="Facility cap in watts, in place of the cluster file's."),
+]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows of the log.")]
 Until = Annotated[
     float | None, typer.Option("--until", metavar="S", help="Cut the run at S seconds of the log's clock.")

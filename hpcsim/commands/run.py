@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +19,7 @@ from hpcsim.commands.policy_specs import choose_policies
 from hpcsim.commands.progress import watch
 from hpcsim.commands.trace import choose_machine, describe, read_trace
 from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
-from hpcsim.results.quantities import duration, number, percentage
+from hpcsim.results.quantities import duration, energy, number, percentage
 from hpcsim.results.run import simulate
 from hpcsim.results.summary import Figure
 
@@ -35,6 +36,7 @@ _COUNTS = (
     ("  unfinished at the cut", "jobs_unfinished"),
     ("  rejected", "jobs_rejected"),
 )
+_POWERS = (("mean power", "mean_power_w"), ("peak power", "peak_power_w"))
 _TIMES = (
     ("mean wait", "mean_wait_s"),
     ("median wait", "median_wait_s"),
@@ -68,6 +70,7 @@ def run(
         ),
     ] = None,
     placement: options.Placement = None,
+    power_cap: options.PowerCap = None,
     limit: options.Limit = None,
     until: options.Until = None,
     seed: options.Seed = 0,
@@ -85,6 +88,8 @@ def run(
     where = None if placement is None else registry.make("placements", placement)
     workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
+    if power_cap is not None:
+        machine = replace(machine, power_cap_w=power_cap, power_cap_steps=())
     with results_only(), partial_saved(out), watch(label, len(workload)) as recorders:
         result = simulate(
             workload, machine, chosen, seed=seed, until=until, check=check, recorders=recorders, placement=where
@@ -125,7 +130,24 @@ def _rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
         ("mean bounded slowdown", number(summary["mean_bounded_slowdown"]), ""),
         ("utilisation", percentage(summary["utilisation"]), ""),
         ("offered load, as run", percentage(summary["offered_load"]), ""),
+        *_energy_rows(summary),
     ]
+
+
+def _energy_rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
+    """Return the lines on energy, where the machine's power is described."""
+    if "energy_j" not in summary:
+        return []
+    parts = [("energy", "energy_j"), *((f"  {part}", f"{part}_energy_j") for part in ("jobs", "idle", "boot", "off"))]
+    lines = [(label, energy(summary[key]), "") for label, key in parts if summary[key] or label == "energy"]
+    lines += [(label, f"{number(summary[key])} W", "") for label, key in _POWERS if summary[key] is not None]
+    if summary["cap_overshoot_w_s"]:
+        lines.append(("drawn above the cap", f"{number(summary['cap_overshoot_w_s'])} W s", ""))
+    if summary["cost"] is not None:
+        lines.append(("cost", number(summary["cost"]), ""))
+    if summary["co2_kg"]:
+        lines.append(("carbon dioxide", f"{number(summary['co2_kg'])} kg", ""))
+    return lines
 
 
 def _commonest_rejection(jobs: pd.DataFrame) -> str:

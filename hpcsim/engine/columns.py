@@ -9,6 +9,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.engine.energy_log import EnergyLog
 from hpcsim.job import Job, JobState
 from hpcsim.node_ids import Interval
 
@@ -31,10 +32,13 @@ class RunColumns:
         attempt_row, attempt_start_s: one entry an attempt.
         lows, highs: node intervals of all attempts, one after the other, both ends included. The
             second and further intervals of an attempt have their low end written as ``-1 - low``.
+        books: which ledger kept the nodes, see `hpcsim.engine.need`.
+        energy: what was drawn, where the machine's power is described.
         added: jobs that were submitted during the run, in row order after the workload's.
     """
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, books: str = "counting") -> None:
+        self.books = books
         self.state = bytearray([NOT_SUBMITTED]) * rows
         self.eligible_s = array("d", [nan]) * rows
         self.ended_s = array("d", [nan]) * rows
@@ -44,6 +48,7 @@ class RunColumns:
         self.lows = array("q")
         self.highs = array("q")
         self.added: list[Job] = []
+        self.energy: EnergyLog | None = None
 
     def add_row(self, job: Job) -> None:
         """Make room for a job submitted during the run."""
@@ -68,6 +73,11 @@ class RunColumns:
             for low, high in intervals[1:]:
                 self.lows.append(-1 - low)
                 self.highs.append(high)
+
+    def restarted(self, row: int, now_s: float) -> None:
+        """Move the start of a job's last attempt."""
+        last = max(at for at, owner in enumerate(self.attempt_row) if owner == row)
+        self.attempt_start_s[last] = now_s
 
     def ended(self, row: int, now_s: float, code: int) -> None:
         """Record a job's end, and so its last attempt's where there was one."""

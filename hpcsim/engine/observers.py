@@ -24,6 +24,7 @@ class Observers:
         self.start = _overridden("on_start", Listener, listeners)
         self.end = _overridden("on_end", Listener, listeners)
         self.decision = _overridden("on_decision", Recorder, recorders)
+        self.power = _overridden("on_power", Recorder, recorders)
         self.closed = _overridden("on_pass", Recorder, recorders)
 
     @staticmethod

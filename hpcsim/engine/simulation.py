@@ -20,10 +20,18 @@ from hpcsim.engine import arguments
 from hpcsim.engine.checker import InvariantChecker
 from hpcsim.engine.clock import paused_collector, pending_events, step
 from hpcsim.engine.columns import RunColumns
+from hpcsim.engine.job_power import PowerTrace, TruePower
 from hpcsim.engine.jobs import JobLife
-from hpcsim.engine.ledger import CountingLedger
+from hpcsim.engine.ledger import Ledger
+from hpcsim.engine.need import Books, books_for, make_ledger
+from hpcsim.engine.node_checker import NodeChecker
+from hpcsim.engine.node_decisions import NodeDecider
+from hpcsim.engine.node_ledger import NodeLedger
+from hpcsim.engine.node_view import system_of
 from hpcsim.engine.observers import Observers
 from hpcsim.engine.passes import Passes
+from hpcsim.engine.power import PowerBook
+from hpcsim.engine.powered_ledger import PoweredLedger
 from hpcsim.engine.processes import Arrivals
 from hpcsim.engine.queue import JobQueue
 from hpcsim.engine.truth import Truth
@@ -33,6 +41,7 @@ from hpcsim.job import Job, JobState
 from hpcsim.node_ids import MOST_NODES
 from hpcsim.placement import Placement
 from hpcsim.policy import Policy
+from hpcsim.powered_nodes import WithWatts
 from hpcsim.recorder import Recorder
 from hpcsim.system import System
 from hpcsim.workload import END_STATES, Workload
@@ -53,6 +62,10 @@ class Simulation:
         kill_at_limit: False lets jobs outlive their limits.
         feedback: honour dependencies and think times of the log.
         advisor: node-count advice at submission.
+        books: which ledger keeps the nodes; default: the cheapest that serves (`hpcsim.engine.need`).
+            Give ``"shared"`` if jobs that share nodes are submitted during the run.
+        power_trace: which record of a job's power is simulated where the log has several: its series,
+            its mean or its maximum.
 
     Raises:
         InvalidArgument: an argument is of a wrong type.
@@ -73,6 +86,8 @@ class Simulation:
         kill_at_limit: bool = True,
         feedback: bool = False,
         advisor: Advisor | None = None,
+        books: Books | None = None,
+        power_trace: PowerTrace = "series",
     ) -> None:
         arguments.check_description(workload, cluster)
         arguments.check_plug_ins(policy, recorders, placement, advisor)
@@ -86,9 +101,12 @@ class Simulation:
         submits = workload.columns["submit_s"]
         self.env = simpy.Environment(initial_time=submits.min().item() if len(submits) else 0)
         self.queue = JobQueue()
-        self.columns = RunColumns(len(workload))
-        self._checker = InvariantChecker(cluster.nodes) if check else None
-        ledger = CountingLedger(cluster, placement, limits_bind=kill_at_limit and grace_s == 0)
+        kind = books or books_for(workload, cluster)
+        self.columns = RunColumns(len(workload), kind)
+        limits_bind = kill_at_limit and grace_s == 0
+        ledger = make_ledger(kind, cluster, placement, limits_bind=limits_bind)
+        self._checker = _checker(cluster, ledger) if check else None
+        self._power = self._connect_power(ledger, grace_s if kill_at_limit else math.inf, power_trace)
         self._life = JobLife(
             self.env,
             cluster,
@@ -99,17 +117,20 @@ class Simulation:
             grace_s=grace_s,
             kill_at_limit=kill_at_limit,
             checker=self._checker,
+            never_admits=ledger.never_admits if isinstance(ledger, PoweredLedger) else None,
         )
-        self._passes = Passes(self._life, policy, self._checker)
-        self.system: System = EngineSystem(self._life, policy)
+        self._passes, self.system = self._passes_and_view(ledger)
         if policy is not None:
             rng = np.random.default_rng(np.random.SeedSequence(seed))
             Observers.tell([policy.reset], cluster, rng)
+            Observers.tell([policy.begin], self.system)
         if placement is not None:
             rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
             Observers.tell([placement.reset], cluster, rng)
         observers = Observers(policy, recorders)
         self._life.connect(observers, self.system)
+        if self._power is not None:
+            self._connect_hooks(self._power, observers)
         self._passes.connect(observers, self.system)
         self._arrivals = Arrivals(self.truth, self._life)
 
@@ -184,7 +205,7 @@ class Simulation:
         """
         arguments.check_job(job)
         arguments.check_run_time(run_s)
-        arguments.check_is_served(job)
+        arguments.check_is_served(job, self.columns.books)
         queued = replace(job, row=len(self.columns.state), submit_s=self.env.now)
         is_whole = isinstance(queued.nodes, int) and 1 <= queued.nodes <= MOST_NODES
         if not is_whole or not queued.limit_s >= 0 or not 0 <= run_s < math.inf or end_state not in END_STATES:
@@ -217,7 +238,35 @@ class Simulation:
     def finish(self) -> RunColumns:
         """Close the books and return the raw columns; open jobs become UNFINISHED."""
         self._life.cut()
+        if self._power is not None:
+            self.columns.energy = self._power.finish()
         return self.columns
+
+    def _passes_and_view(self, ledger: Ledger) -> tuple[Passes, System]:
+        """Return what holds decisions to the rules of these nodes, and what policies see of them."""
+        life, policy = self._life, self.policy
+        if isinstance(ledger, NodeLedger):
+            return Passes(life, policy, self._checker, NodeDecider), system_of(life, policy, ledger)
+        return Passes(life, policy, self._checker), EngineSystem(life, policy)
+
+    def _connect_hooks(self, power: PowerBook, observers: Observers) -> None:
+        """Let changes of power reach waiting jobs and recorders."""
+        power.on_change = self._life.look_again
+        power.on_step = self._life.judge_again
+        if observers.power:
+            power.on_power = lambda power_w: observers.tell(observers.power, power_w, self.system)
+
+    def _connect_power(self, ledger: Ledger, grace_s: float, trace: PowerTrace) -> PowerBook | None:
+        """Return the books of the machine's power, where it is described."""
+        if not isinstance(ledger, PoweredLedger):
+            return None
+        layout = ledger.layout
+        arguments.check_cap_means_something(self.workload, self.cluster)
+        book = PowerBook(self.env, self.cluster, layout, TruePower(self.workload, trace))
+        if isinstance(layout, WithWatts):
+            layout.watts = book.watts
+        ledger.connect(book, grace_s)
+        return book
 
     def _drive(self, until: float, *, ends_when_finished: bool = True) -> None:
         """Step through events before *until*, with a pass at the end of each instant that needs one.
@@ -266,14 +315,15 @@ class Simulation:
         )
 
 
+def _checker(cluster: Cluster, ledger: Ledger) -> InvariantChecker:
+    return NodeChecker(cluster) if isinstance(ledger, NodeLedger) else InvariantChecker(cluster.nodes)
+
+
 def _refuse_unsupported(workload: Workload, feedback: bool, advisor: Advisor | None) -> None:
     columns = workload.columns
-    shared = columns.get("exclusive")
     faults = {
         "Dependencies and think times (feedback)": feedback or "after" in columns,
-        "Jobs that share nodes": shared is not None and not bool(np.all(shared)),
         "Node-count advice": advisor is not None,
-        "Declared power of jobs (power_w)": any(power_w is not None for power_w in workload.known("power_w")),
         "Moldable jobs (allowed_nodes)": any(len(counts) for counts in workload.known("allowed_nodes")),
     }
     for what, is_asked in faults.items():

@@ -11,11 +11,13 @@ from hpcsim import registry
 from hpcsim.advisor import Advisor
 from hpcsim.cluster import Cluster
 from hpcsim.engine.columns import NOT_SUBMITTED
+from hpcsim.engine.job_power import PowerTrace
 from hpcsim.engine.simulation import Simulation
 from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
 from hpcsim.placement import Placement
 from hpcsim.policy import Policy
 from hpcsim.recorder import Recorder
+from hpcsim.results.energy import power_table
 from hpcsim.results.provenance import failed, provenance
 from hpcsim.results.result import Result
 from hpcsim.results.tables import tables
@@ -36,6 +38,7 @@ def simulate(
     kill_at_limit: bool = True,
     feedback: bool = False,
     advisor: Advisor | None = None,
+    power_trace: PowerTrace = "series",
 ) -> Result:
     """Simulate *workload* on *cluster* under *policy*, and return what happened.
 
@@ -53,6 +56,8 @@ def simulate(
         kill_at_limit: False lets jobs outlive their limits.
         feedback: honour the log's dependencies and think times.
         advisor: node-count advice at submission.
+        power_trace: which record of a job's power is simulated where the log has several: its
+            ``"series"``, its ``"mean"`` or its ``"max"``.
 
     Raises:
         InvalidDecision, PolicyFailed, StalledPolicy: the policy misbehaved; ``error.partial`` is
@@ -60,7 +65,7 @@ def simulate(
         UnknownName: no policy has this name.
         Unsupported: the cluster, the workload or an option needs what this version has not.
     """
-    options = {
+    options: dict[str, Any] = {
         "check": check,
         "placement": None if placement is None else repr(placement),
         "grace_s": grace_s,
@@ -81,7 +86,10 @@ def simulate(
         kill_at_limit=kill_at_limit,
         feedback=feedback,
         advisor=advisor,
+        power_trace=power_trace,
     )
+    if cluster.has_power:
+        options["power_trace"] = power_trace
     timings: dict[str, Any] = {"began": began.isoformat(timespec="seconds")}
     try:
         simulation.run(until)
@@ -108,5 +116,7 @@ def collect(
     columns = simulation.finish()
     not_submitted = columns.state.count(NOT_SUBMITTED)
     record = provenance(simulation, seed=seed, until_s=until_s, options=options or {}, not_submitted=not_submitted)
-    jobs, attempts, timeline = tables(columns, workload)
-    return Result(jobs, attempts, timeline, ingest=workload.ledger.to_dict(), provenance=record)
+    cluster = simulation.cluster
+    jobs, attempts, timeline = tables(columns, workload, cluster.tariff)
+    power = None if columns.energy is None else power_table(columns.energy, cluster)
+    return Result(jobs, attempts, timeline, ingest=workload.ledger.to_dict(), provenance=record, power=power)

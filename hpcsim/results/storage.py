@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hpcsim.errors import ResultError
 from hpcsim.ingest import IngestLedger
+from hpcsim.results.energy import JOB_ENERGY_COLUMNS, POWER_COLUMNS
 from hpcsim.results.provenance import PROVENANCE_KEYS
 from hpcsim.results.summary import SUMMARY_KEYS
 from hpcsim.results.tables import ATTEMPT_COLUMNS, JOB_COLUMNS, TIMELINE_COLUMNS
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 TABLES = {"jobs": JOB_COLUMNS, "attempts": ATTEMPT_COLUMNS, "timeline": TIMELINE_COLUMNS}
 """Tables of a result, each in ``<name>.parquet``, and their columns."""
+
+_FURTHER = {"jobs": JOB_ENERGY_COLUMNS}
 
 RECORDS = {
     "summary": tuple(SUMMARY_KEYS),
@@ -36,7 +39,10 @@ REPEATING = ("nodes", "state", "state_reason", "attempts", "attempt", "lost_node
 """Columns of few different values: dictionaries make them small, and the others slow to write."""
 
 FILES = (*(f"{name}.parquet" for name in TABLES), *(f"{name}.json" for name in RECORDS))
-"""All files of a saved result."""
+"""The files of every saved result."""
+
+POWER_FILE = "power.parquet"
+"""One more where the machine's power is described."""
 
 
 def write_folder(folder: Path, tables: Mapping[str, pd.DataFrame], records: Mapping[str, Mapping[str, Any]]) -> None:
@@ -67,7 +73,7 @@ def refuse_foreign(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise ResultError(f"{folder} is a file.", "Give a folder for the result.")
-    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in FILES)
+    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in (*FILES, POWER_FILE))
     if foreign:
         raise ResultError(
             f"{folder} holds '{foreign[0]}', which is not part of a result, so it will not be replaced.",
@@ -81,10 +87,19 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
     Raises:
         ResultError: its file is missing, truncated, or of something else.
     """
+    return _read_table(folder / f"{name}.parquet", (TABLES[name], TABLES[name] + _FURTHER.get(name, ())))
+
+
+def read_power(folder: Path) -> pd.DataFrame | None:
+    """Read the table of power, None if the saved result has none. Raises `ResultError` as `read_table` does."""
+    path = folder / POWER_FILE
+    return _read_table(path, (POWER_COLUMNS,)) if path.exists() else None
+
+
+def _read_table(path: Path, allowed: tuple[tuple[str, ...], ...]) -> pd.DataFrame:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = folder / f"{name}.parquet"
     try:
         table: pd.DataFrame = pq.ParquetFile(path).read().to_pandas()
     except FileNotFoundError as error:
@@ -92,7 +107,7 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
     except (pa.ArrowException, OSError) as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise _unreadable(path, reason) from error
-    if tuple(table.columns) != TABLES[name]:
+    if tuple(table.columns) not in allowed:
         raise _unreadable(path, f"it has the columns {', '.join(map(str, table.columns))}")
     return table
 

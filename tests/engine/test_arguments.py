@@ -71,10 +71,10 @@ def test_submit(stepped: Simulation) -> None:
     assert not stepped.queue
 
 
-@pytest.mark.parametrize("asked", [{"power_w": 300.0}, {"allowed_nodes": (1, 2)}])
+@pytest.mark.parametrize("asked", [{"exclusive": False}, {"allowed_nodes": (1, 2)}])
 def test_submit_what_is_not_served(stepped: Simulation, asked: dict[str, Any]) -> None:
-    """Declared power and other node counts would have no effect."""
-    with pytest.raises(Unsupported, match=f"A job's {next(iter(asked))} cannot be simulated yet"):
+    """A wish to share, where no job of the workload shares, and other node counts would have no effect."""
+    with pytest.raises(Unsupported, match=r"share nodes|allowed_nodes cannot be simulated yet"):
         stepped.submit(Job(0, 9, 0, 1, **asked), 5)
 
 
