@@ -14,7 +14,6 @@ import numpy as np
 
 from hpcsim.cluster import Cluster
 from hpcsim.decision import Decision
-from hpcsim.errors import Unsupported
 from hpcsim.estimator import Estimator
 from hpcsim.listener import Listener
 from hpcsim.policies.backfill_options import check_options
@@ -23,6 +22,7 @@ from hpcsim.policies.composition import declare, each_once
 from hpcsim.policies.conservative import ConservativePlan
 from hpcsim.policies.cqsim import CqsimPass
 from hpcsim.policies.estimators import Requested
+from hpcsim.policies.identical_nodes import need_identical_nodes
 from hpcsim.policies.orders import FCFS, SJF
 from hpcsim.policies.per_set import PerSetReservingPass, PerSetShadowPass
 from hpcsim.policies.per_set_conservative import PerSetConservativePlan
@@ -32,7 +32,15 @@ from hpcsim.policies.sorted_candidates import SortedCandidatesPass
 from hpcsim.policy import Order, Policy
 from hpcsim.system import System
 
-Pass = ShadowPass | ReservingPass | ConservativePlan | CommittedPass
+Pass = (
+    ShadowPass
+    | ReservingPass
+    | ConservativePlan
+    | CommittedPass
+    | PerSetShadowPass
+    | PerSetReservingPass
+    | PerSetConservativePlan
+)
 
 
 class Backfill(Policy):
@@ -103,10 +111,7 @@ class Backfill(Policy):
         """Reserve for each set of nodes where nodes differ."""
         if not system.nodes_are_alike:
             if self.protocol != "textbook":
-                raise Unsupported(
-                    f"Protocol '{self.protocol}' knows identical nodes only, and this cluster's differ.",
-                    "Leave protocol out, or describe the cluster as one group of identical nodes.",
-                )
+                need_identical_nodes(f"Protocol '{self.protocol}'", system)
             is_shadow = self.reservations in {0, 1}
             kind = PerSetShadowPass if is_shadow else PerSetReservingPass
             self._pass = PerSetConservativePlan(self) if self.reservations == "all" else kind(self)
