@@ -135,7 +135,8 @@ class NodePlan:
         start_s, state = self.shadow(job)
         latest_end_s = min(start_s, NEVER) if not strictly else math.nextafter(start_s, -math.inf)
         self._promises.append(Promise(job, start_s, latest_end_s, state if has_extra else None))
-        self._contested |= self.layout.eligible(job).groups
+        groups = self.layout.eligible(job).groups
+        self._contested = self._contested | groups if self._contested else groups
         self.next_promise_s = min(self.next_promise_s, latest_end_s)
         return start_s
 
@@ -144,15 +145,15 @@ class NodePlan:
 
         It names nodes only where the default choice would delay a promise and another would not.
         """
-        free = self._under_cap(job, self.now_s, self.state)
+        free = self.state if self._cap is None else self._under_cap(job, self.now_s, self.state)
         claim = self.layout.claim(job, free)
         if claim is None:
             return None
         if not self._delays(claim, job, end_s):
             self._start(job, claim, end_s)
             return Start(job)
-        contested = self._contested
-        if self.layout.eligible(job).groups <= contested:
+        contested, wanted = self._contested, self.layout.eligible(job).groups
+        if wanted is contested or wanted <= contested:
             return None
         for other in self.layout.claims(job, free, contested):
             if other != claim and not self._delays(other, job, end_s):

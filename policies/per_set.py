@@ -142,13 +142,12 @@ class PerSetShadowPass(PerSetPass):
         """Start those of *jobs* that fit and delay no promise; return how many."""
         started = 0
         for job in jobs:
-            if plan.fits(job):
-                start = plan.beside(job, self._planned_end_s(job, system))
-                if start is not None and system.fits(job):
-                    yield start
-                    started += 1
-                    if plan.is_full:
-                        break
+            start = plan.beside(job, self._planned_end_s(job, system))
+            if start is not None and system.fits(job):
+                yield start
+                started += 1
+                if plan.is_full:
+                    break
         return started
 
     def _planned_end_s(self, job: Job, system: System) -> float:

@@ -38,9 +38,9 @@ class JobLife:
         grace_s: float,
         kill_at_limit: bool,
         checker: InvariantChecker | None,
-        never_admits: Callable[[Job], str] | None = None,
+        never_runs: Callable[[Job], str] | None = None,
     ) -> None:
-        """*never_admits* says why a job that the nodes could serve can never run, or the empty string."""
+        """*never_runs* says why a job can never run, or the empty string; default: what the cluster says."""
         self.env = env
         self.ledger = ledger
         self.queue = queue
@@ -52,10 +52,7 @@ class JobLife:
         self.ends_seen = 0
         self.is_fed = False
         self.has_news = False
-        self._never_runs = _admission(cluster)
-        if never_admits is not None:
-            by_nodes, by_power = self._never_runs, never_admits
-            self._never_runs = lambda job: by_nodes(job) or by_power(job)
+        self._never_runs = never_runs or _admission(cluster)
         self._grace_s = grace_s if kill_at_limit else math.inf
         self._checker = checker
         self._on_end = self._end

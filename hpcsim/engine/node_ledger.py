@@ -60,6 +60,10 @@ class NodeLedger:
         """Tell whether *job* could start now."""
         return self.layout.fits(job, self.state)
 
+    def never_runs(self, job: Job) -> str:
+        """Return why *job* can never run on this machine, or the empty string."""
+        return "" if self.layout.eligible(job).choices else self.cluster.never_runs(job)
+
     def start(self, job: Job, now_s: float, intervals: Sequence[Interval] | None) -> NodeAllocation:
         """Give *job* its nodes: *intervals*, which it may use and which are free, or the default choice."""
         if intervals is None:

@@ -131,8 +131,6 @@ class PowerBook:
 
     def never_admits(self, job: Job, claims: Sequence[Claim], length_s: float) -> str:
         """Return why *job* exceeds the cap even with all other nodes idle, or the empty string."""
-        if not self.cap.is_there:
-            return ""
         least_w = math.inf
         for claim in claims:
             shares = self._shares(self._by_class(job, claim))

@@ -50,11 +50,13 @@ class PoweredLedger(NodeLedger):
         self.power.ended(self.running[row])
         return super().end(row)
 
-    def never_admits(self, job: Job) -> str:
-        """Return why *job* exceeds the power cap on the idle machine, or the empty string."""
+    def never_runs(self, job: Job) -> str:
+        """Return why *job* can never run on this machine, or exceeds its power cap; or the empty string."""
+        reason = super().never_runs(job)
+        if reason or not self.power.cap.is_there:
+            return reason
         whole = self.layout.whole()
-        if self.power.cap.is_there:
-            whole[-1] = float("inf")
+        whole[-1] = float("inf")
         claims = self.layout.claims(job, whole, frozenset())
         return self.power.never_admits(job, claims, job.limit_s + self.grace_s)
 

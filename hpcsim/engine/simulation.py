@@ -117,7 +117,7 @@ class Simulation:
             grace_s=grace_s,
             kill_at_limit=kill_at_limit,
             checker=self._checker,
-            never_admits=ledger.never_admits if isinstance(ledger, PoweredLedger) else None,
+            never_runs=ledger.never_runs if isinstance(ledger, NodeLedger) else None,
         )
         self._passes, self.system = self._passes_and_view(ledger)
         if policy is not None:
