@@ -13,12 +13,14 @@ import typer
 
 from hpcsim import registry
 from hpcsim.commands import options
+from hpcsim.commands.advisor_specs import make_advisor
 from hpcsim.commands.out_folder import check_result_folder
 from hpcsim.commands.output import print_json, print_table, results_only, say
 from hpcsim.commands.policy_specs import choose_policies
 from hpcsim.commands.progress import watch
 from hpcsim.commands.trace import choose_machine, describe, read_trace
 from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
+from hpcsim.results.advised import ADVICE_KEYS
 from hpcsim.results.quantities import duration, energy, number, percentage
 from hpcsim.results.run import simulate
 from hpcsim.results.summary import Figure
@@ -71,6 +73,7 @@ def run(
     ] = None,
     placement: options.Placement = None,
     power_cap: options.PowerCap = None,
+    advisor: options.Advisor = None,
     limit: options.Limit = None,
     until: options.Until = None,
     seed: options.Seed = 0,
@@ -86,13 +89,20 @@ def run(
     check_result_folder(out)
     ((label, chosen),) = choose_policies([policy], settings or ()).items()
     where = None if placement is None else registry.make("placements", placement)
+    advice = None if advisor is None else make_advisor(advisor)
     workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
     if power_cap is not None:
         machine = replace(machine, power_cap_w=power_cap, power_cap_steps=())
     with results_only(), partial_saved(out), watch(label, len(workload)) as recorders:
         result = simulate(
-            workload, machine, chosen, seed=seed, until=until, check=check, recorders=recorders, placement=where
+            *(workload, machine, chosen),
+            seed=seed,
+            until=until,
+            check=check,
+            recorders=recorders,
+            placement=where,
+            advisor=advice,
         )
     if out is not None:
         result.save(out)
@@ -104,6 +114,8 @@ def run(
         print_table(f"{label}, {describe(trace, machine)}", ("", "", "seconds"), _rows(summary))
         if summary["jobs_rejected"]:
             typer.echo(_commonest_rejection(result.jobs))
+        if summary.get("advice_kept_error"):
+            typer.echo(f"The first fault of the advisor: {result.provenance['advice']['first_error']}.")
 
 
 @contextmanager
@@ -130,7 +142,19 @@ def _rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
         ("mean bounded slowdown", number(summary["mean_bounded_slowdown"]), ""),
         ("utilisation", percentage(summary["utilisation"]), ""),
         ("offered load, as run", percentage(summary["offered_load"]), ""),
+        *_advice_rows(summary),
         *_energy_rows(summary),
+    ]
+
+
+def _advice_rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
+    """Return the lines on advice, where the run has an advisor: the reasons that any job has."""
+    if "advice_changed" not in summary:
+        return []
+    reasons = [key for key in ADVICE_KEYS if key != "advice_changed" and summary[key]]
+    return [
+        ("on another node count", number(summary["advice_changed"]), ""),
+        *((f"  {key.removeprefix('advice_').replace('_', '-')}", number(summary[key]), "") for key in reasons),
     ]
 
 

@@ -16,6 +16,7 @@ from hpcsim.placement import Placement
 from hpcsim.policy import Policy
 from hpcsim.power_cap import PowerCap
 from hpcsim.recorder import Recorder
+from hpcsim.speedup import SpeedUp
 from hpcsim.workload import Workload
 
 
@@ -67,6 +68,16 @@ def check_grace(grace_s: Any) -> None:
         raise WorkloadError(f"The grace period is {_shown(grace_s)} s.", "Give seconds, 0 or more.")
 
 
+def check_scaling(scaling: Any) -> None:
+    """Refuse what is no law of speed-up; None is none.
+
+    Raises:
+        InvalidArgument: it is of another type.
+    """
+    if scaling is not None:
+        _check_kind("scaling", scaling, SpeedUp, "Give a law, as hpcsim.speedup.Amdahl(0.05).")
+
+
 def check_until(until: Any, now_s: float) -> None:
     """Refuse what is no time after *now_s*; None is the end of the run.
 
@@ -95,15 +106,13 @@ def check_is_served(job: Job, books: str) -> None:
     """Refuse a submitted job that asks for what this version, or the ledger of this run, has not.
 
     Raises:
-        Unsupported: it names the node counts it may run at, or would share nodes that are booked whole.
+        Unsupported: it would share nodes that are booked whole.
     """
     if not job.exclusive and books != "shared":
         raise Unsupported(
             f"Job {job.job_id} may share nodes, but no job of the workload does.",
             "Give Simulation(books='shared'), or submit it as exclusive.",
         )
-    if job.allowed_nodes:
-        raise Unsupported("A job's allowed_nodes cannot be simulated yet.", "Leave it out.")
 
 
 def check_cap_means_something(workload: Workload, cluster: Cluster) -> None:

@@ -34,7 +34,23 @@ class InvariantChecker:
         is_known = job.row in self._waiting or job.row in self._running or job.row in self._ended
         self._demand(not is_known, job, "was submitted twice")
         self._demand(job.submit_s <= now_s, job, f"arrived before its submit time {job.submit_s}")
+        self._check_advice(job)
         self._waiting[job.row] = (job.nodes, job.limit_s)
+
+    def changed(self, job: Job, now_s: float) -> None:
+        """A waiting job has become *job* by new advice."""
+        self._advance(now_s)
+        self._demand(job.row in self._waiting, job, "was changed without waiting")
+        self._check_advice(job)
+        self._waiting[job.row] = (job.nodes, job.limit_s)
+
+    def _check_advice(self, job: Job) -> None:
+        """A job that was advised asks for the same as before, on one of its allowed node counts."""
+        asked = job.requested
+        if asked is not None:
+            is_allowed = job.nodes == asked.nodes or job.nodes in asked.allowed_nodes
+            self._demand(is_allowed, job, f"was advised {job.nodes} nodes, which it does not allow")
+            self._demand(asked.requested is None, job, "keeps an advised job as its request")
 
     def started(self, job: Job, now_s: float, intervals: Sequence[Interval]) -> None:
         """A job has been given its nodes."""

@@ -9,6 +9,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.engine.advice_log import NOT_ASKED, AdviceLog
 from hpcsim.engine.energy_log import EnergyLog
 from hpcsim.job import Job, JobState
 from hpcsim.node_ids import Interval
@@ -34,6 +35,7 @@ class RunColumns:
             second and further intervals of an attempt have their low end written as ``-1 - low``.
         books: which ledger kept the nodes, see `hpcsim.engine.need`.
         energy: what was drawn, where the machine's power is described.
+        advice: what an advisor said of each job, where the run has one.
         added: jobs that were submitted during the run, in row order after the workload's.
     """
 
@@ -49,6 +51,7 @@ class RunColumns:
         self.highs = array("q")
         self.added: list[Job] = []
         self.energy: EnergyLog | None = None
+        self.advice: AdviceLog | None = None
 
     def add_row(self, job: Job) -> None:
         """Make room for a job submitted during the run."""
@@ -56,6 +59,8 @@ class RunColumns:
         self.state.append(NOT_SUBMITTED)
         self.eligible_s.append(nan)
         self.ended_s.append(nan)
+        if self.advice is not None:
+            self.advice.codes.append(NOT_ASKED)
 
     def submitted(self, row: int, now_s: float) -> None:
         """Record that a job became eligible."""

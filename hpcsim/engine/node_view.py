@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hpcsim.advisor import Advisor
 from hpcsim.engine.jobs import JobLife
 from hpcsim.engine.node_ledger import NodeLedger
 from hpcsim.engine.powered_ledger import PoweredLedger
@@ -19,7 +20,7 @@ class NodeSystem(EngineSystem):
 
     __slots__ = ("__books", "__layout")
 
-    def __init__(self, life: JobLife, policy: Policy | None, ledger: NodeLedger) -> None:
+    def __init__(self, life: JobLife, policy: Policy | Advisor | None, ledger: NodeLedger) -> None:
         super().__init__(life, policy)
         self.__books = ledger
         self.__layout = ledger.layout
@@ -54,7 +55,7 @@ class PoweredSystem(NodeSystem):
 
     __slots__ = ("__power",)
 
-    def __init__(self, life: JobLife, policy: Policy | None, ledger: PoweredLedger) -> None:
+    def __init__(self, life: JobLife, policy: Policy | Advisor | None, ledger: PoweredLedger) -> None:
         super().__init__(life, policy, ledger)
         self.__power = ledger.power
 
@@ -67,7 +68,7 @@ class PoweredSystem(NodeSystem):
         return groups | {POWER_CAP} if self.__power.cap.is_there else groups
 
 
-def system_of(life: JobLife, policy: Policy | None, ledger: NodeLedger) -> NodeSystem:
+def system_of(life: JobLife, policy: Policy | Advisor | None, ledger: NodeLedger) -> NodeSystem:
     """Return the view that goes with a ledger."""
     return (
         PoweredSystem(life, policy, ledger) if isinstance(ledger, PoweredLedger) else NodeSystem(life, policy, ledger)

@@ -118,6 +118,14 @@ class QueueKeeper:
         queue._slot[job.row] = len(queue._jobs)
         queue._jobs.append(job)
 
+    def replace(self, job: Job) -> None:
+        """Put *job* into the place of the waiting job of its row."""
+        queue = self.queue
+        slot = queue._slot[job.row]
+        queue._jobs[slot] = job
+        if slot < queue._known:
+            queue._nodes[slot], queue._limits_s[slot] = job.nodes, job.limit_s
+
     def remove(self, row: int) -> None:
         """Take out the job of *row*."""
         queue = self.queue

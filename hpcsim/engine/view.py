@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
+from hpcsim.advisor import Advisor
 from hpcsim.cluster import Cluster
 from hpcsim.decision import Start
 from hpcsim.engine.jobs import JobLife
@@ -44,7 +45,8 @@ class EngineSystem(System):
 
     __slots__ = ("__env", "__free", "__ledger", "__life", "__policy", "__promised", "__queue", "__running")
 
-    def __init__(self, life: JobLife, policy: Policy | None) -> None:
+    def __init__(self, life: JobLife, policy: Policy | Advisor | None) -> None:
+        """*policy* is whose view it is: what it may know goes by its class."""
         self.__life = life
         self.__policy = policy
         self.__env = life.env
@@ -123,7 +125,7 @@ class EngineSystem(System):
                 "Use job.limit_s or an estimator, or declare clairvoyant = True in the class.",
             )
         held = self.__ledger.running.get(job.row)
-        return held.run_s if held else self.__life.truth.run_s(job.row)
+        return held.run_s if held else self.__life.truth.run_s(job)
 
 
 def _start(job: Job, _: Claim) -> Start:

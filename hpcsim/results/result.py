@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hpcsim.errors import ResultError
 from hpcsim.results import storage
+from hpcsim.results.advised import advice_figures
 from hpcsim.results.energy import energy_figures, tariff_of
 from hpcsim.results.quantities import count
 from hpcsim.results.summary import Figure, summarise
@@ -41,6 +42,10 @@ class Result:
             ``time_s power_w jobs_w idle_w boot_w off_w cap_w``; else None. Then `jobs` has further
             columns, ``energy_j cost co2_kg``, and the summary the keys of
             `hpcsim.results.energy.ENERGY_KEYS`.
+
+    Where the run has an advisor, `jobs` has further columns, ``requested_nodes requested_limit_s
+    advice``, ``nodes`` and ``limit_s`` are those that it made of them, and the summary has the keys of
+    `hpcsim.results.advised.ADVICE_KEYS`.
     """
 
     jobs: pd.DataFrame
@@ -85,6 +90,8 @@ class Result:
         """
         if self._summary is None:
             self._summary = summarise(self.jobs, self.timeline, self.nodes, self.provenance["clock_s"])
+            if "advice" in self.jobs:
+                self._summary |= advice_figures(self.jobs)
             if self.power is not None:
                 self._summary |= energy_figures(self.power, tariff_of(self.provenance["cluster"]))
         return dict(self._summary)

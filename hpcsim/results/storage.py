@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hpcsim.errors import ResultError
 from hpcsim.ingest import IngestLedger
+from hpcsim.results.advised import JOB_ADVICE_COLUMNS
 from hpcsim.results.energy import JOB_ENERGY_COLUMNS, POWER_COLUMNS
 from hpcsim.results.provenance import PROVENANCE_KEYS
 from hpcsim.results.summary import SUMMARY_KEYS
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 TABLES = {"jobs": JOB_COLUMNS, "attempts": ATTEMPT_COLUMNS, "timeline": TIMELINE_COLUMNS}
 """Tables of a result, each in ``<name>.parquet``, and their columns."""
 
-_FURTHER = {"jobs": JOB_ENERGY_COLUMNS}
+_FURTHER = {"jobs": (JOB_ENERGY_COLUMNS, JOB_ADVICE_COLUMNS, (*JOB_ADVICE_COLUMNS, *JOB_ENERGY_COLUMNS))}
+"""What a table may have behind its columns."""
 
 RECORDS = {
     "summary": tuple(SUMMARY_KEYS),
@@ -35,7 +37,7 @@ RECORDS = {
 }
 """Records of a result, each in ``<name>.json``, and the keys that it has at least."""
 
-REPEATING = ("nodes", "state", "state_reason", "attempts", "attempt", "lost_node_s", "user_id", "partition")
+REPEATING = ("nodes", "state", "state_reason", "attempts", "attempt", "lost_node_s", "user_id", "partition", "advice")
 """Columns of few different values: dictionaries make them small, and the others slow to write."""
 
 FILES = (*(f"{name}.parquet" for name in TABLES), *(f"{name}.json" for name in RECORDS))
@@ -87,7 +89,9 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
     Raises:
         ResultError: its file is missing, truncated, or of something else.
     """
-    return _read_table(folder / f"{name}.parquet", (TABLES[name], TABLES[name] + _FURTHER.get(name, ())))
+    return _read_table(
+        folder / f"{name}.parquet", (TABLES[name], *(TABLES[name] + more for more in _FURTHER.get(name, ())))
+    )
 
 
 def read_power(folder: Path) -> pd.DataFrame | None:

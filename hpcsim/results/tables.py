@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hpcsim.engine.columns import NOT_SUBMITTED, STATES, RunColumns
 from hpcsim.power import Tariff
+from hpcsim.results.advised import JOB_ADVICE_COLUMNS, advised_columns
 from hpcsim.results.asked import Asked, text_column
 from hpcsim.results.energy import JOB_ENERGY_COLUMNS, job_energy
 from hpcsim.results.instants import instants
@@ -71,8 +72,8 @@ def _jobs(
         "end_s": end_s,
         "wait_s": start_s - eligible_s,
         "run_s": end_s - start_s,
-        "limit_s": asked.column("limit_s", np.float64)[rows],
-        "nodes": asked.column("nodes", np.int32)[rows],
+        "limit_s": asked.effective("limit_s", np.float64)[rows],
+        "nodes": asked.effective("nodes", np.int32)[rows],
         "node_ids": text_column(_of_last_attempt(node_ids, last)),
         "state": _states(state[rows]),
         "state_reason": _reasons(columns.reasons, rows, len(state)),
@@ -82,6 +83,10 @@ def _jobs(
         "partition": asked.partitions(rows),
     }
     names: tuple[str, ...] = JOB_COLUMNS
+    if columns.advice is not None:
+        requested = asked.column("nodes", np.int32), asked.column("limit_s", np.float64)
+        table |= advised_columns(columns.advice, *requested, rows)
+        names += JOB_ADVICE_COLUMNS
     if columns.energy is not None:
         table |= job_energy(columns.energy, tariff, rows)
         names += JOB_ENERGY_COLUMNS
@@ -98,7 +103,7 @@ def _attempts(columns: RunColumns, asked: Asked, node_ids: Any) -> pd.DataFrame:
         "attempt": _ordinals(rows),
         "start_s": np.array(columns.attempt_start_s),
         "end_s": np.array(np.frombuffer(columns.ended_s)[rows]),
-        "nodes": _held(columns, asked.column("nodes", np.int32)[rows]),
+        "nodes": _held(columns, asked.effective("nodes", np.int32)[rows]),
         "node_ids": text_column(node_ids),
         "state": _states(np.frombuffer(columns.state, dtype=np.uint8)[rows]),
     }
@@ -112,7 +117,7 @@ def _timeline(columns: RunColumns, asked: Asked, rows: Column) -> pd.DataFrame:
     attempt_row = np.frombuffer(columns.attempt_row, dtype=np.int64)
     start_s = np.frombuffer(columns.attempt_start_s)
     ended_s = np.frombuffer(columns.ended_s)[rows]
-    nodes, limit_s = asked.column("nodes"), asked.column("limit_s", np.float64)
+    nodes, limit_s = asked.effective("nodes"), asked.effective("limit_s", np.float64)
     held = start_s, np.frombuffer(columns.ended_s)[attempt_row], _held(columns, nodes[attempt_row])
     table = instants(
         np.frombuffer(columns.eligible_s)[rows],
