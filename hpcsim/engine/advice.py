@@ -5,7 +5,6 @@ An advisor is somebody else's model: whatever it raises or answers, the run goes
 
 from __future__ import annotations
 
-import math
 import operator
 from numbers import Real
 from typing import Any
@@ -63,14 +62,14 @@ class AdviceDesk:
             return "kept-rigid", asked
         try:
             advice = self._advisor.advise(asked, self._system)
+            fault = fault_of(advice, asked)
+            if fault:
+                return self._refuse(fault, asked)
+            if advice.reason != "advised":
+                return advice.reason, asked
+            nodes, limit_s = operator.index(advice.nodes), _plain(advice.limit_s)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an advisor never breaks a run
             return self._refuse(f"raised {type(error).__name__}: {error}", asked)
-        fault = fault_of(advice, asked)
-        if fault:
-            return self._refuse(fault, asked)
-        if advice.reason != "advised":
-            return advice.reason, asked
-        nodes, limit_s = operator.index(advice.nodes), _plain(advice.limit_s)
         if self._scalings.run_ratio(asked, nodes) is None:
             return "kept-rigid", asked
         return "advised", asked if (nodes, limit_s) == (asked.nodes, asked.limit_s) else asked.advised(nodes, limit_s)
@@ -104,8 +103,8 @@ def _fault_of_count(advice: Advice, asked: Job) -> str:
 def _fault_of_limit(limit_s: Any, asked: Job) -> str:
     if isinstance(limit_s, bool | np.bool_) or not isinstance(limit_s, Real):
         return f"advised a limit of {_shown(limit_s)}, which is no time"
-    is_time = not math.isnan(limit_s) and (limit_s > 0 or limit_s == asked.limit_s)
-    return "" if is_time else f"advised a limit of {limit_s} s"
+    seconds = float(limit_s)
+    return "" if seconds > 0 or seconds == asked.limit_s else f"advised a limit of {limit_s} s"
 
 
 def _plain(limit_s: Any) -> float:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from hpcsim.advisor import Advisor
 from hpcsim.cluster import Cluster, NodeGroup, Partition
 from hpcsim.errors import Unsupported
 from hpcsim.workload import Workload
@@ -16,28 +15,16 @@ from tests.schedules import jobs, simulation, starts
 PLAIN = NodeGroup(nodes=4)
 
 
-class Any1(Advisor):
-    """One node for everybody."""
-
-    def advise(self, job: Any, system: Any) -> Any:
-        """Never called."""
-        raise AssertionError
-
-
 @pytest.mark.parametrize(
     ("columns", "options", "what"),
     [
         ({"after": [(), (1,)]}, {}, "Dependencies and think times"),
-        ({"allowed_nodes": [(), (1, 2)]}, {}, r"Moldable jobs \(allowed_nodes\)"),
         ({}, {"feedback": True}, "Dependencies and think times"),
-        ({}, {"advisor": True}, "Node-count advice"),
     ],
 )
 def test_workloads_and_options(columns: dict[str, Any], options: dict[str, Any], what: str) -> None:
-    """Dependencies, moldable jobs and advice."""
+    """Dependencies and think times."""
     workload = Workload.of(submit_s=[0, 1], run_s=[1, 1], nodes=[1, 1], **columns)
-    if "advisor" in options:
-        options = {"advisor": Any1()}
     with pytest.raises(Unsupported, match=f"{what}.* cannot be simulated yet. Leave them out."):
         simulation(workload, 4, "fcfs", **options)
 
