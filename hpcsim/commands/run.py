@@ -114,6 +114,11 @@ def run(
         print_table(f"{label}, {describe(trace, machine)}", ("", "", "seconds"), _rows(summary))
         if summary["jobs_rejected"]:
             typer.echo(_commonest_rejection(result.jobs))
+        if summary["jobs_submitted"] and summary.get("advice_kept_rigid") == summary["jobs_submitted"]:
+            typer.echo(
+                "No job could take advice: the log says nothing of other node counts. Give its truth "
+                "(--read truth=FILE), or make it moldable (hpcsim workload transform)."
+            )
         if summary.get("advice_kept_error"):
             typer.echo(f"The first fault of the advisor: {result.provenance['advice']['first_error']}.")
 
