@@ -22,6 +22,7 @@ from hpcsim.commands.trace import choose_machine, describe, read_trace
 from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
 from hpcsim.results.advised import ADVICE_KEYS
 from hpcsim.results.quantities import duration, energy, number, percentage
+from hpcsim.results.result import Result
 from hpcsim.results.run import simulate
 from hpcsim.results.summary import Figure
 
@@ -92,8 +93,7 @@ def run(
     advice = None if advisor is None else make_advisor(advisor)
     workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
-    if power_cap is not None:
-        machine = replace(machine, power_cap_w=power_cap, power_cap_steps=())
+    machine = machine if power_cap is None else replace(machine, power_cap_w=power_cap, power_cap_steps=())
     with results_only(), partial_saved(out), watch(label, len(workload)) as recorders:
         result = simulate(
             *(workload, machine, chosen),
@@ -107,20 +107,10 @@ def run(
     if out is not None:
         result.save(out)
         say(f"Saved in {out}")
-    summary = result.summary()
     if json:
-        print_json(summary)
+        print_json(result.summary())
     else:
-        print_table(f"{label}, {describe(trace, machine)}", ("", "", "seconds"), _rows(summary))
-        if summary["jobs_rejected"]:
-            typer.echo(_commonest_rejection(result.jobs))
-        if summary["jobs_submitted"] and summary.get("advice_kept_rigid") == summary["jobs_submitted"]:
-            typer.echo(
-                "No job could take advice: the log says nothing of other node counts. Give its truth "
-                "(--read truth=FILE), or make it moldable (hpcsim workload transform)."
-            )
-        if summary.get("advice_kept_error"):
-            typer.echo(f"The first fault of the advisor: {result.provenance['advice']['first_error']}.")
+        _show(f"{label}, {describe(trace, machine)}", result)
 
 
 @contextmanager
@@ -177,6 +167,27 @@ def _energy_rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
     if summary["co2_kg"]:
         lines.append(("carbon dioxide", f"{number(summary['co2_kg'])} kg", ""))
     return lines
+
+
+def _show(title: str, result: Result) -> None:
+    """Print the table of figures, and what is to be said of them."""
+    print_table(title, ("", "", "seconds"), _rows(result.summary()))
+    for remark in _remarks(result):
+        typer.echo(remark)
+
+
+def _remarks(result: Result) -> Iterator[str]:
+    """Yield sentences on what went other than a user may have hoped."""
+    summary = result.summary()
+    if summary["jobs_rejected"]:
+        yield _commonest_rejection(result.jobs)
+    if summary["jobs_submitted"] and summary.get("advice_kept_rigid") == summary["jobs_submitted"]:
+        yield (
+            "No job could take advice: the log says nothing of other node counts. Give its truth "
+            "(--read truth=FILE), or make it moldable (hpcsim workload transform)."
+        )
+    if summary.get("advice_kept_error"):
+        yield f"The first fault of the advisor: {result.provenance['advice']['first_error']}."
 
 
 def _commonest_rejection(jobs: pd.DataFrame) -> str:

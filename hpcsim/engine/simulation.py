@@ -109,17 +109,15 @@ class Simulation:
         self.policy = policy
         scalings = Scalings(workload, scaling)
         self.truth = Truth(workload, scalings)
-        submits = workload.columns["submit_s"]
-        self.env = simpy.Environment(initial_time=submits.min().item() if len(submits) else 0)
+        self.env = simpy.Environment(initial_time=_first_submit_s(workload))
         self.queue = JobQueue()
         kind = books or books_for(workload, cluster)
         self.columns = RunColumns(len(workload), kind)
         limits_bind = kill_at_limit and grace_s == 0
         ledger = make_ledger(kind, cluster, placement, limits_bind=limits_bind)
         self._checker = _checker(cluster, ledger) if check else None
-        self._power = self._connect_power(
-            ledger, grace_s if kill_at_limit else math.inf, TruePower(workload, power_trace, scalings)
-        )
+        true_power = TruePower(workload, power_trace, scalings)
+        self._power = self._connect_power(ledger, grace_s if kill_at_limit else math.inf, true_power)
         self._life = (JobLife if advisor is None else AdvisedLife)(
             self.env,
             cluster,
@@ -133,13 +131,7 @@ class Simulation:
             never_runs=ledger.never_runs if isinstance(ledger, NodeLedger) else None,
         )
         self._passes, self.system = self._passes_and_view(ledger)
-        if policy is not None:
-            rng = np.random.default_rng(np.random.SeedSequence(seed))
-            Observers.tell([policy.reset], cluster, rng)
-            Observers.tell([policy.begin], self.system)
-        if placement is not None:
-            rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
-            Observers.tell([placement.reset], cluster, rng)
+        self._reset(placement, seed)
         observers = Observers(policy, recorders)
         if advisor is not None:
             self._connect_advisor(advisor, scalings, observers, seed)
@@ -286,6 +278,16 @@ class Simulation:
             return system_of(self._life, whose, ledger)
         return EngineSystem(self._life, whose)
 
+    def _reset(self, placement: Placement | None, seed: int) -> None:
+        """Prepare policy and placement for the run, each with random numbers of its own."""
+        if self.policy is not None:
+            rng = np.random.default_rng(np.random.SeedSequence(seed))
+            Observers.tell([self.policy.reset], self.cluster, rng)
+            Observers.tell([self.policy.begin], self.system)
+        if placement is not None:
+            rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
+            Observers.tell([placement.reset], self.cluster, rng)
+
     def _connect_advisor(self, advisor: Advisor, scalings: Scalings, observers: Observers, seed: int) -> None:
         """Let each job pass by the advisor, which has a view and random numbers of its own."""
         assert isinstance(self._life, AdvisedLife)
@@ -361,6 +363,12 @@ class Simulation:
             "with nothing left to happen.",
             "Start them, Reject them, or yield WakeAt(later).",
         )
+
+
+def _first_submit_s(workload: Workload) -> float:
+    submits = workload.columns["submit_s"]
+    first_s: float = submits.min().item() if len(submits) else 0
+    return first_s
 
 
 def _checker(cluster: Cluster, ledger: Ledger) -> InvariantChecker:
