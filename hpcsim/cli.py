@@ -1,4 +1,4 @@
-"""The command line: `hpcsim run`, `compare`, `validate`, `demo`, `list` and `workload ...`.
+"""The command line: `hpcsim run`, `compare`, `explain`, `validate`, `demo`, `list` and `workload ...`.
 
 Each command is a module of `hpcsim.commands`. Results go to standard output, messages and progress
 to standard error. Errors end with exit code 2 and one sentence; ``--debug`` shows the traceback.
@@ -15,6 +15,7 @@ import typer
 from hpcsim import __version__
 from hpcsim.commands.compare import compare
 from hpcsim.commands.demo import demo
+from hpcsim.commands.explain import explain
 from hpcsim.commands.failures import EXIT_DEFECT, Command, CommandGroup, unforeseen
 from hpcsim.commands.list_registry import list_registry
 from hpcsim.commands.output import say
@@ -37,6 +38,7 @@ app.command(cls=Command)(demo)
 app.command(cls=Command)(run)
 app.command(cls=Command)(compare)
 app.command(cls=Command)(validate)
+app.command(cls=Command)(explain)
 app.command("list", cls=Command)(list_registry)
 app.add_typer(workload, name="workload")
 workload.command("info", cls=Command)(workload_info)

@@ -31,6 +31,8 @@ class RunColumns:
         attempt_row, attempt_start_s: one entry an attempt.
         lows, highs: node intervals of all attempts, one after the other, both ends included. The
             second and further intervals of an attempt have their low end written as ``-1 - low``.
+        promise_row, promise_at_s, promise_start_s: one entry a `Reserve`: for whom, when it was made,
+            and the promised start; ``inf`` withdraws. A promise ends when its job leaves the queue.
         added: jobs that were submitted during the run, in row order after the workload's.
     """
 
@@ -43,6 +45,9 @@ class RunColumns:
         self.attempt_start_s = array("d")
         self.lows = array("q")
         self.highs = array("q")
+        self.promise_row = array("q")
+        self.promise_at_s = array("d")
+        self.promise_start_s = array("d")
         self.added: list[Job] = []
 
     def add_row(self, job: Job) -> None:
@@ -68,6 +73,12 @@ class RunColumns:
             for low, high in intervals[1:]:
                 self.lows.append(-1 - low)
                 self.highs.append(high)
+
+    def promised(self, row: int, now_s: float, start_s: float) -> None:
+        """Record a promise, made now, of a start at *start_s* or earlier."""
+        self.promise_row.append(row)
+        self.promise_at_s.append(now_s)
+        self.promise_start_s.append(start_s)
 
     def ended(self, row: int, now_s: float, code: int) -> None:
         """Record a job's end, and so its last attempt's where there was one."""

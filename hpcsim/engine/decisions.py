@@ -97,6 +97,7 @@ class Decider:
             self._life.promised.pop(job.row, None)
         else:
             self._life.promised[job.row] = start_s
+        self._life.columns.promised(job.row, self._env._now, start_s)
 
     def _wake_at(self, decision: WakeAt) -> None:
         if not _is_number(decision.time_s) or not self._env._now < decision.time_s < math.inf:

@@ -18,7 +18,7 @@ from hpcsim.policy import Policy
 from hpcsim.recorder import Recorder
 from hpcsim.results.provenance import failed, provenance
 from hpcsim.results.result import Result
-from hpcsim.results.tables import tables
+from hpcsim.results.tables import promises, tables
 from hpcsim.workload import Workload
 
 
@@ -109,4 +109,11 @@ def collect(
     not_submitted = columns.state.count(NOT_SUBMITTED)
     record = provenance(simulation, seed=seed, until_s=until_s, options=options or {}, not_submitted=not_submitted)
     jobs, attempts, timeline = tables(columns, workload)
-    return Result(jobs, attempts, timeline, ingest=workload.ledger.to_dict(), provenance=record)
+    return Result(
+        jobs,
+        attempts,
+        timeline,
+        promises=promises(columns, workload),
+        ingest=workload.ledger.to_dict(),
+        provenance=record,
+    )
