@@ -56,14 +56,7 @@ def strip(explanation: Explanation) -> str:
     from hpcsim.results.waiting_causes import CAUSES, MEANINGS
 
     marks = dict(zip(CAUSES, "dlwcNRp", strict=True))
-    step_s = explanation.waited_s / WIDTH
-    cells = [dict.fromkeys(CAUSES, 0.0) for _ in range(WIDTH)]
-    for stretch in explanation.stretches:
-        from_cell = (stretch.from_s - explanation.submit_s) / step_s
-        to_cell = (stretch.to_s - explanation.submit_s) / step_s
-        for index in range(int(from_cell), min(int(to_cell) + 1, WIDTH)):
-            cells[index][stretch.cause] += min(to_cell, index + 1) - max(from_cell, index)
-    line = "".join(marks[max(cell, key=lambda cause: cell[cause])] for cell in cells)
+    line = "".join(marks[cause] for cause in explanation.strip(WIDTH))
     seen = [cause for cause in CAUSES if explanation.parts[cause] > 0]
     legend = [f"  {marks[cause]}  {MEANINGS[cause]}" for cause in seen]
     scale = f"0{duration(explanation.waited_s):>{WIDTH + 1}}"

@@ -97,6 +97,17 @@ class Explanation:
         )
         return "\n".join([head, *(f"  {line}" for line in self.reasons())])
 
+    def strip(self, cells: int) -> list[Cause]:
+        """Return the wait in *cells* equal parts, each with the cause that holds longest in it; empty without a wait."""
+        if not self.waited_s:
+            return []
+        held_s = [dict.fromkeys(CAUSES, 0.0) for _ in range(cells)]
+        for stretch in self.stretches:
+            from_cell, to_cell = ((at_s - self.submit_s) / self.waited_s * cells for at_s in stretch[:2])
+            for index in range(int(from_cell), min(int(to_cell) + 1, cells)):
+                held_s[index][stretch.cause] += min(to_cell, index + 1) - max(from_cell, index)
+        return [max(cell, key=lambda cause: cell[cause]) for cell in held_s]
+
     def reasons(self) -> list[str]:
         """Return a sentence for each cause that held for some time, the longest first."""
         causes = sorted((cause for cause in CAUSES if self.parts[cause] > 0), key=lambda cause: -self.parts[cause])
@@ -237,12 +248,11 @@ def _shares(result: Result, position: Any, seconds: Any) -> list[Share]:
     """Return the sum of seconds of each position that has any, the largest first."""
     known, at = np.unique(position, return_inverse=True)
     sums = np.bincount(at, weights=seconds, minlength=len(known))
-    jobs = result.jobs[["job_id", "user_id"]]
-    return [
-        Share(_plain(jobs["job_id"].iloc[known[index]]), _plain(jobs["user_id"].iloc[known[index]]), float(sums[index]))
-        for index in np.argsort(-sums, kind="stable")
-        if sums[index] > 0
-    ]
+    order = np.argsort(-sums, kind="stable")
+    order = order[sums[order] > 0]
+    jobs = result.jobs.iloc[known[order]]
+    users = jobs["user_id"].astype(object).where(jobs["user_id"].notna(), None)
+    return list(map(Share, jobs["job_id"].tolist(), users.tolist(), sums[order].tolist()))
 
 
 def _named(share: Share) -> str:

@@ -1,0 +1,32 @@
+"""One colour for each policy, the same on every page and in every plot; colour-blind readers can tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from zlib import crc32
+
+from hpcsim.results.report_style import COLOURS
+
+TEXTBOOK = ("fcfs", "easy", "conservative", "sjf", "saf", "ljf")
+"""Policies with a colour of their own, in the order of `COLOURS`."""
+
+
+def colours(names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return the colour of each name on light and on dark ground, as hexadecimal text.
+
+    A textbook policy always has its own colour and another name one that follows from the name.
+    Where two of *names* would share one, the later gets the next that is free; with more names
+    than colours they repeat.
+    """
+    chosen: dict[str, int] = {}
+    for name in names:
+        wanted = _preferred(name)
+        order = [(wanted + step) % len(COLOURS) for step in range(len(COLOURS))]
+        free = [index for index in order if index not in chosen.values()]
+        chosen[name] = free[0] if free else wanted
+    return {name: COLOURS[index] for name, index in chosen.items()}
+
+
+def _preferred(name: str) -> int:
+    key = name.lower().replace("_", "-")
+    return TEXTBOOK.index(key) if key in TEXTBOOK else crc32(key.encode()) % len(COLOURS)
