@@ -14,6 +14,7 @@ from hpcsim.commands.out_folder import check_file, check_result_folder
 from hpcsim.commands.output import print_json, results_only, say
 from hpcsim.commands.policy_specs import choose_policies
 from hpcsim.commands.progress import watch
+from hpcsim.commands.report_file import write_report_file
 from hpcsim.commands.run import partial_saved
 from hpcsim.commands.trace import choose_machine, describe, read_trace
 from hpcsim.experiments.side_by_side import run_policies
@@ -62,7 +63,8 @@ def compare(
     comparison = compare_results(results, allow_unequal=allow_unequal)
     title = describe(trace, machine)
     if report is not None:
-        _report(results, report, title)
+        write_report_file(results, report, title=title)
+        say(f"Report in {report}")
     if json:
         print_json(comparison.to_dict("index"))
     else:
@@ -79,11 +81,3 @@ def _finished(runs: Iterator[tuple[str, Result]], out: Path | None) -> dict[str,
                 result.save(out / label)
                 say(f"Saved in {out / label}")
     return results
-
-
-def _report(results: dict[str, Result], path: Path, title: str) -> None:
-    from hpcsim.results.report import write_report
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_report(results, path, title=title)
-    say(f"Report in {path}")

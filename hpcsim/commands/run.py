@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hpcsim.commands import options
-from hpcsim.commands.out_folder import check_result_folder
+from hpcsim.commands.out_folder import check_file, check_result_folder
 from hpcsim.commands.output import print_json, print_table, results_only, say
 from hpcsim.commands.policy_specs import choose_policies
 from hpcsim.commands.progress import watch
+from hpcsim.commands.report_file import write_report_file
 from hpcsim.commands.trace import choose_machine, describe, read_trace
 from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
 from hpcsim.results.quantities import duration, number, percentage
@@ -63,10 +64,12 @@ def run(
     quarantine: options.Quarantine = None,
     check: options.Check = False,
     out: options.Out = None,
+    report: options.ReportFile = None,
     json: options.Json = False,
 ) -> None:
     """Simulate a job log under one scheduling policy."""
     check_result_folder(out)
+    check_file(report)
     ((label, chosen),) = choose_policies([policy], settings or ()).items()
     workload = read_trace(trace, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
@@ -75,6 +78,9 @@ def run(
     if out is not None:
         result.save(out)
         say(f"Saved in {out}")
+    if report is not None:
+        write_report_file({label: result}, report, title=describe(trace, machine))
+        say(f"Report in {report}")
     summary = result.summary()
     if json:
         print_json(summary)

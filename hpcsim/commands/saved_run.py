@@ -34,11 +34,11 @@ def read_runs(folders: Sequence[Path]) -> dict[str, Result]:
     from hpcsim.results.result import Result
 
     found: dict[str, Result] = {}
-    for folder in [run for folder in folders for run in _runs_in(folder)]:
-        name = folder.resolve().name
+    for run in [run for folder in folders for run in _runs_in(folder)]:
+        name = run.resolve().name
         if name in found:
             raise ResultError(f"Two of the runs are called '{name}'.", "Rename one of the folders.")
-        found[name] = Result.load(folder)
+        found[name] = Result.load(run)
     return found
 
 

@@ -7,6 +7,7 @@ what runs, and the promises that the policy had made with `Reserve`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -98,7 +99,7 @@ class Explanation:
         return "\n".join([head, *(f"  {line}" for line in self.reasons())])
 
     def strip(self, cells: int) -> list[Cause]:
-        """Return the wait in *cells* equal parts, each with the cause that holds longest in it; empty without a wait."""
+        """Return the wait in *cells* equal parts, each by the cause that holds longest in it; empty without one."""
         if not self.waited_s:
             return []
         held_s = [dict.fromkeys(CAUSES, 0.0) for _ in range(cells)]
@@ -141,7 +142,7 @@ def explain(result: Result, job: JobId, *, is_row: bool = False) -> Explanation:
         policy=result.policy_name,
         submit_s=float(record["submit_s"]),
         left_s=left_s,
-        is_started=bool(record["start_s"] == record["start_s"]),  # noqa: PLR0124 - NaN differs from itself
+        is_started=not math.isnan(record["start_s"]),
         parts=dict(zip(CAUSES, parts.tolist(), strict=True)),
         stretches=stretches,
         holders=_shares(result, *_held(schedule, too_few)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -96,7 +97,7 @@ def held_by_promises(schedule: Schedule, targets: Values) -> Iterator[Stretches]
     load = np.where(holds, waiting + schedule.loads(), 0)
     block = np.cumsum(load) // BLOCK
     bounds = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(load)]
-    for low, high in zip(bounds, bounds[1:], strict=False):
+    for low, high in pairwise(bounds):
         job, instant = _fitting(schedule, targets, np.flatnonzero(holds[low:high]) + low)
         if len(job):
             yield _stretches(schedule, targets, job, instant)

@@ -1,4 +1,4 @@
-"""The interactive report as one HTML file: the verdict first, then charts that zoom, and an answer to "why did it wait?".
+"""The interactive report as one HTML file: the verdict first, charts that zoom, and why each job waited.
 
 Nothing is fetched: Plotly, the script, the style and the data are inside, and the page's own
 security policy forbids any connection. What comes from outside is escaped; data travel as JSON

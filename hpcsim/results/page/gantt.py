@@ -1,4 +1,4 @@
-"""Who ran where and when: a bar for each allocation, or where there are too many, how full parts of the machine were."""
+"""Who ran where and when: a bar for each allocation, or where they are too many, how full the machine was."""
 
 from __future__ import annotations
 

@@ -35,7 +35,10 @@ def heat(result: Result) -> dict[str, Any]:
     mean, jobs = table["mean_s"].unstack(), table["jobs"].unstack()
     z = [[None if np.isnan(v) else round(float(np.log10(max(v, 1))), 3) for v in row] for row in mean.to_numpy()]
     text = [
-        [f"{duration(value)}<br>{count(int(number), 'job')}" if number else "" for value, number in zip(*row, strict=True)]
+        [
+            f"{duration(value)}<br>{count(int(number), 'job')}" if number else ""
+            for value, number in zip(*row, strict=True)
+        ]
         for row in zip(mean.to_numpy(), jobs.to_numpy(), strict=True)
     ]
     return {"x": list(map(str, mean.columns)), "y": list(map(str, mean.index)), "z": z, "text": text}

@@ -27,7 +27,7 @@
       hoverlabel: { align: "left", bgcolor: colour("card"), font: { color: colour("ink") }, bordercolor: colour("soft") },
       showlegend: false,
       dragmode: "zoom",
-      xaxis: { ...axis, title: { text: xTitle } },
+      xaxis: { ...axis, title: { text: xTitle, font: { size: 13 }, standoff: 8 } },
       yaxis: { ...axis, fixedrange: true, rangemode: "tozero" },
     };
     for (const [name, change] of Object.entries(changes || {})) {
@@ -60,14 +60,20 @@
     "slowdown": () => [lines(data.shares.slowdown, "hv"), layout("bounded slowdown", { xaxis: { type: "log", dtick: 1 }, yaxis: { tickformat: ".0%", range: [0, 1.02] } })],
     "gantt": ganttChart,
   };
-  const highest = Math.max(1, ...data.heat.flatMap((heat) => heat.z.flat().filter((value) => value !== null)));
+  const waits = data.heat.flatMap((heat) => heat.z.flat().filter((value) => value !== null));
+  const lowest = Math.min(...waits), highest = Math.max(lowest + 1, ...waits);
   data.heat.forEach((heat, index) => { charts["heat-" + index] = () => heatChart(heat); });
 
   function heatChart(heat) {
-    const rows = heat.z.length;
-    return [[{ type: "heatmap", x: heat.x, y: heat.y, z: heat.z, text: heat.text, texttemplate: "%{text}", hoverinfo: "text",
-      textfont: { size: innerWidth < 500 ? 8 : 11 }, xgap: 2, ygap: 2, zmin: 0, zmax: highest, colorscale: ramp(), showscale: false }],
-    layout("limit", { xaxis: { fixedrange: true, showgrid: false }, yaxis: { type: "category", title: { text: "width" }, showgrid: false, range: [-0.5, rows - 0.5] } })];
+    const size = innerWidth < 500 ? 8 : 12;
+    const annotations = heat.z.flatMap((row, y) => row.map((value, x) => ({
+      x, y, text: heat.text[y][x], showarrow: false,
+      font: { size, color: (value - lowest) / (highest - lowest) > 0.4 !== isDark() ? "#fff" : "#10202c" },
+    }))).filter((annotation) => annotation.text);
+    return [[{ type: "heatmap", x: heat.x, y: heat.y, z: heat.z, hoverinfo: "skip",
+      xgap: 2, ygap: 2, zmin: lowest, zmax: highest, colorscale: ramp(), showscale: false }],
+    layout("limit", { annotations, xaxis: { fixedrange: true, showgrid: false, type: "category" },
+      yaxis: { type: "category", title: { text: "width", font: { size: 13 }, standoff: 12 }, showgrid: false } })];
   }
 
   let range = null;
@@ -89,7 +95,7 @@
     return [traces, layout(since, {
       barmode: "overlay", bargap: 0,
       xaxis: range ? { range: [...range] } : {},
-      yaxis: { fixedrange: true, range: [-0.5, data.nodes[name] - 0.5], title: { text: "node" }, showgrid: false },
+      yaxis: { fixedrange: true, range: [-0.5, data.nodes[name] - 0.5], title: { text: "node", font: { size: 13 }, standoff: 8 }, showgrid: false },
     })];
   }
 

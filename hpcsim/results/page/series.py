@@ -11,8 +11,8 @@ from hpcsim.results.metrics import bin_means, bounded_slowdown
 from hpcsim.results.quantities import time_axis_unit
 from hpcsim.results.result import Result
 
-POINTS = 500
-"""Points of a line at most; where there are more instants, each is the mean over an equal part of the time."""
+POINTS, POINTS_OF_SEVERAL = 500, 160
+"""Points of a line alone, and of lines that cross each other, at most: means over equal parts of the time."""
 
 Line = dict[str, list[float]]
 
@@ -28,13 +28,14 @@ def time_axis(results: Mapping[str, Result]) -> tuple[float, float, str, int]:
 def over_time(results: Mapping[str, Result], column: str) -> dict[str, Line]:
     """Return a column of each timeline as a step line; nodes in use as a share of the machine."""
     low_s, high_s, _, unit_s = time_axis(results)
+    points = POINTS if len(results) == 1 else POINTS_OF_SEVERAL
     lines = {}
     for name, result in results.items():
         timeline = result.timeline
         if column not in timeline:
             continue
-        if len(timeline) > POINTS:
-            edges_s = np.linspace(low_s, high_s, POINTS + 1)
+        if len(timeline) > points:
+            edges_s = np.linspace(low_s, high_s, points + 1)
             at_s, level = edges_s[:-1], bin_means(timeline, column, edges_s)
         else:
             at_s, level = timeline["time_s"].to_numpy(), timeline[column].to_numpy().astype(float)

@@ -17,7 +17,7 @@ SHOWN = 5
 
 
 def changes(old: Result, new: Result) -> pd.DataFrame:
-    """Return the jobs that started in both runs, by row: ``job_id user_id nodes old_s new_s change_s``, winners first."""
+    """Return the jobs that started in both runs, winners first: ``row job_id user_id nodes old_s new_s change_s``."""
     columns = ["row", "job_id", "user_id", "nodes", "wait_s"]
     after = new.jobs.loc[new.jobs["start_s"].notna(), ["row", "job_id", "wait_s"]]
     before = old.jobs.loc[old.jobs["start_s"].notna(), columns]
@@ -60,7 +60,10 @@ def _row(job: Any) -> tuple[Any, ...]:
 def _table(title: str, headings: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
     body = "".join("<tr>" + "".join(f"<td>{escape(_cell(cell))}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return (
+        f'<div class="scroll"><table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
 
 
 def _cell(value: Any) -> str:
