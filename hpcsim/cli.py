@@ -1,4 +1,4 @@
-"""The command line: `hpcsim run`, `compare`, `explain`, `report`, `validate`, `demo`, `list` and `workload ...`.
+"""The command line of hpcsim: `run`, `compare`, `explain`, `report`, `plot`, `validate`, `demo`, `list` and `workload ...`.
 
 Each command is a module of `hpcsim.commands`. Results go to standard output, messages and progress
 to standard error. Errors end with exit code 2 and one sentence; ``--debug`` shows the traceback.
@@ -19,6 +19,7 @@ from hpcsim.commands.explain import explain
 from hpcsim.commands.failures import EXIT_DEFECT, Command, CommandGroup, unforeseen
 from hpcsim.commands.list_registry import list_registry
 from hpcsim.commands.output import say
+from hpcsim.commands.plot import plot
 from hpcsim.commands.report import report
 from hpcsim.commands.run import run
 from hpcsim.commands.validate import validate
@@ -41,6 +42,7 @@ app.command(cls=Command)(compare)
 app.command(cls=Command)(validate)
 app.command(cls=Command)(explain)
 app.command(cls=Command)(report)
+app.command(cls=Command)(plot)
 app.command("list", cls=Command)(list_registry)
 app.add_typer(workload, name="workload")
 workload.command("info", cls=Command)(workload_info)

@@ -61,8 +61,8 @@ figcaption{{font-weight:600;color:var(--ink)}}
 print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 figure>svg{{display:block;width:100%;height:auto;margin-top:.4rem}}
 figure>svg text{{font:13px system-ui,sans-serif;fill:var(--soft)}}
-.grid,.tick{{stroke:var(--rule);fill:none}}
-.line{{stroke:var(--c);stroke-width:1.6;stroke-linejoin:round;fill:none}}
+figure>svg .grid,figure>svg .tick{{stroke:var(--rule);fill:none}}
+figure>svg .line{{stroke:var(--c);stroke-width:1.6;stroke-linejoin:round;fill:none}}
 .origins{{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr));gap:1rem 2rem;
 font-size:.85rem}}
 dl{{margin:0}}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hpcsim.results.explain import Explanation
+    from hpcsim.results.plots import Plots
 
 
 @dataclass(eq=False, repr=False)
@@ -87,6 +88,13 @@ class Result:
         if self._summary is None:
             self._summary = summarise(self.jobs, self.timeline, self.nodes, self.provenance["clock_s"])
         return dict(self._summary)
+
+    @property
+    def plot(self) -> Plots:
+        """Plots of this result as Matplotlib figures: ``result.plot.gantt()``; needs the extra ``report``."""
+        from hpcsim.results.plots import Plots
+
+        return Plots(self)
 
     def explain(self, job: JobId, *, is_row: bool = False) -> Explanation:
         """Return why a job waited: its wait, charged to the second to what held it back.

@@ -32,6 +32,14 @@ def test_chart_is_drawn(small: Page, chart: str) -> None:
     assert size > 200
 
 
+def test_heat_map_writes_the_waits_into_its_cells(small: Page) -> None:
+    """Under FCFS the one job of 4 nodes waits 100 s, those of 1 node 140 s and 130 s."""
+    cells = "return [...document.querySelectorAll('#heat-0 .annotation .line')].map((t) => t.textContent)"
+    assert small.run(cells) == ["2 min 15 s", "2 jobs", "50 s", "2 jobs"]
+    fill = "return getComputedStyle(document.querySelector('#heat-0 .annotation .line')).fill"
+    assert small.run(fill) != "none"
+
+
 def test_gantt_draws_a_bar_a_job_and_zooms_by_button(small: Page) -> None:
     bars = "return document.querySelectorAll('#gantt .bars .point path').length"
     span = "const [low, high] = document.getElementById('gantt').layout.xaxis.range; return high - low"

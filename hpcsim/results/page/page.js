@@ -65,10 +65,11 @@
   data.heat.forEach((heat, index) => { charts["heat-" + index] = () => heatChart(heat); });
 
   function heatChart(heat) {
-    const size = innerWidth < 500 ? 8 : 12;
+    const isNarrow = innerWidth < 500;
+    const written = (text) => isNarrow ? text.split(" ").slice(0, 2).join(" ") : text;
     const annotations = heat.z.flatMap((row, y) => row.map((value, x) => ({
-      x, y, text: heat.text[y][x], showarrow: false,
-      font: { size, color: (value - lowest) / (highest - lowest) > 0.4 !== isDark() ? "#fff" : "#10202c" },
+      x, y, text: written(heat.text[y][x]), showarrow: false,
+      font: { size: isNarrow ? 9 : 12, color: (value - lowest) / (highest - lowest) > 0.4 !== isDark() ? "#fff" : "#10202c" },
     }))).filter((annotation) => annotation.text);
     return [[{ type: "heatmap", x: heat.x, y: heat.y, z: heat.z, hoverinfo: "skip",
       xgap: 2, ygap: 2, zmin: lowest, zmax: highest, colorscale: ramp(), showscale: false }],
