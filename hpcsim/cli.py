@@ -1,4 +1,4 @@
-"""The command line of hpcsim: `run`, `compare`, `explain`, `report`, `plot`, `validate`, `demo`, `list` and `workload ...`.
+"""The command line of hpcsim, from `hpcsim run` to `hpcsim workload fetch`.
 
 Each command is a module of `hpcsim.commands`. Results go to standard output, messages and progress
 to standard error. Errors end with exit code 2 and one sentence; ``--debug`` shows the traceback.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -80,7 +80,7 @@ def _explain_all(result: Result, is_json: bool) -> None:
         typer.echo(f"{number(hidden)} users more; --json has them all.")
 
 
-def _plain(frame: pd.DataFrame) -> dict[str, dict[str, float]]:
+def _plain(frame: pd.DataFrame) -> dict[str, Any]:
     return {str(name): row for name, row in frame.to_dict("index").items()}
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hpcsim.commands import options
+from hpcsim.commands.live_view import live
 from hpcsim.commands.out_folder import check_file, check_result_folder
 from hpcsim.commands.output import print_json, print_table, results_only, say
 from hpcsim.commands.policy_specs import choose_policies
@@ -65,6 +66,9 @@ def run(
     check: options.Check = False,
     out: options.Out = None,
     report: options.ReportFile = None,
+    live_view: Annotated[
+        bool, typer.Option("--watch", help="Show clock, queue, nodes and figures while it runs, in the terminal.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Simulate a job log under one scheduling policy."""
@@ -73,7 +77,8 @@ def run(
     ((label, chosen),) = choose_policies([policy], settings or ()).items()
     workload = read_trace(trace, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
-    with results_only(), partial_saved(out), watch(label, len(workload)) as recorders:
+    shown = live if live_view else watch
+    with results_only(), partial_saved(out), shown(label, len(workload)) as recorders:
         result = simulate(workload, machine, chosen, seed=seed, until=until, check=check, recorders=recorders)
     if out is not None:
         result.save(out)

@@ -163,7 +163,7 @@ def check_format(path: str | Path) -> None:
         raise ResultError(f"{path} ends in none of {', '.join(FORMATS)}.", "Name the file by the format you want.")
 
 
-def _canvas(rows: int = 1, height: float = 3.6) -> Any:
+def _canvas(rows: int = 1, height: float = 3.6) -> tuple[Figure, Any]:
     """Return a new figure and its axes, outside pyplot, so that no window is opened and none is left."""
     try:
         from matplotlib.figure import Figure

@@ -101,7 +101,8 @@ def left_queue_s(result: Result) -> Values:
     start_s, end_s = result.jobs["start_s"].to_numpy(), result.jobs["end_s"].to_numpy()
     clock_s = float(result.provenance["clock_s"])
     left_s = np.where(np.isnan(start_s), np.where(np.isnan(end_s), clock_s, end_s), start_s)
-    return np.maximum(left_s, result.jobs["eligible_s"].to_numpy())
+    not_before: Values = np.maximum(left_s, result.jobs["eligible_s"].to_numpy())
+    return not_before
 
 
 def _claims(

@@ -118,6 +118,15 @@ def test_page_follows_the_readers_dark_setting(chromium: Any, small_page: Path) 
         chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
+def test_charts_fit_the_paper_and_grow_back(small: Page) -> None:
+    width = "return document.querySelector('#wait .main-svg').getBoundingClientRect().width"
+    before = small.run(width)
+    small.run("dispatchEvent(new Event('beforeprint'))")
+    assert small.run(width) == 660
+    small.run("dispatchEvent(new Event('afterprint'))")
+    assert small.run(width) == before
+
+
 def test_page_prints(small: Page) -> None:
     import base64
 

@@ -13,8 +13,11 @@
     return made;
   };
 
+  let printing = false;
+
   // ---- charts -------------------------------------------------------------------------------------
 
+  const PAPER = 660; // pixels across that every printer has
   const config = { displaylogo: false, responsive: true, displayModeBar: false, scrollZoom: false };
 
   function layout(xTitle, changes) {
@@ -26,6 +29,7 @@
       font: { family: "system-ui, sans-serif", size: 13, color: colour("soft") },
       hoverlabel: { align: "left", bgcolor: colour("card"), font: { color: colour("ink") }, bordercolor: colour("soft") },
       showlegend: false,
+      ...(printing ? { autosize: false, width: PAPER } : { autosize: true }),
       dragmode: "zoom",
       xaxis: { ...axis, title: { text: xTitle, font: { size: 13 }, standoff: 8 } },
       yaxis: { ...axis, fixedrange: true, rangemode: "tozero" },
@@ -50,7 +54,6 @@
   const scale = { light: [[0, "#eef4f9"], [0.5, "#56a0cf"], [1, "#053a5f"]], dark: [[0, "#1f2a33"], [0.5, "#2f86bd"], [1, "#c9e7fb"]] };
   const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches && !printing;
   const ramp = () => scale[isDark() ? "dark" : "light"];
-  let printing = false;
 
   const charts = {
     "utilisation": () => [lines(data.lines.utilisation, "hv"), layout(since, { yaxis: { tickformat: ".0%", range: [0, 1.02] } })],

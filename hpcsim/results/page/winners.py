@@ -32,7 +32,8 @@ def winners_section(results: Mapping[str, Result]) -> str:
     names = list(results)
     if len(names) == 1:
         jobs = results[names[0]].jobs.nlargest(2 * SHOWN, "wait_s")
-        rows = [(j.job_id, j.user_id, j.nodes, duration(j.wait_s)) for j in jobs.itertuples()]
+        waits = map(duration, jobs["wait_s"].tolist())
+        rows = list(zip(jobs["job_id"], jobs["user_id"], jobs["nodes"], waits, strict=True))
         return _table("Longest waits", ("Job", "User", "Nodes", "Wait"), rows)
     return "".join(_pair(names[0], name, changes(results[names[0]], results[name])) for name in names[1:])
 
