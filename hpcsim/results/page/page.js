@@ -69,7 +69,7 @@
 
   function heatChart(heat) {
     const isNarrow = innerWidth < 500;
-    const written = (text) => isNarrow ? text.split(" ").slice(0, 2).join(" ") : text;
+    const written = (text) => isNarrow ? text.split("<br>")[0].split(" ").slice(0, 2).join(" ") : text;
     const annotations = heat.z.flatMap((row, y) => row.map((value, x) => ({
       x, y, text: written(heat.text[y][x]), showarrow: false,
       font: { size: isNarrow ? 9 : 12, color: (value - lowest) / (highest - lowest) > 0.4 !== isDark() ? "#fff" : "#10202c" },
