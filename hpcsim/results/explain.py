@@ -8,6 +8,7 @@ what runs, and the promises that the policy had made with `Reserve`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -150,16 +151,17 @@ def explain(result: Result, job: JobId, *, is_row: bool = False) -> Explanation:
     )
 
 
-def explain_all(result: Result) -> pd.DataFrame:
-    """Return why every job waited, one row a job: who it is, ``waited_s``, and the seconds of each cause.
+def explain_all(result: Result, positions: Sequence[int] | None = None) -> pd.DataFrame:
+    """Return why jobs waited, one row a job: who it is, ``waited_s``, and the seconds of each cause.
 
-    The columns of the causes are those of `CAUSE_COLUMNS`.
+    The columns of the causes are those of `CAUSE_COLUMNS`. *positions* in the table of jobs choose
+    some of them; default: all.
     """
-    jobs = result.jobs
     schedule = Schedule.of(result)
-    parts = split(schedule, np.arange(len(jobs)))
-    table = jobs[["row", "job_id", "user_id", "nodes", "limit_s", "state"]].copy()
-    table["waited_s"] = schedule.left_s - schedule.submit_s
+    targets = np.arange(len(result.jobs)) if positions is None else np.array(positions, dtype=np.int64)
+    parts = split(schedule, targets)
+    table = result.jobs[["row", "job_id", "user_id", "nodes", "limit_s", "state"]].iloc[targets].copy()
+    table["waited_s"] = (schedule.left_s - schedule.submit_s)[targets]
     for cause, column in CAUSE_COLUMNS.items():
         table[column] = parts[:, CAUSES.index(cause)]
     return table

@@ -71,7 +71,7 @@ def gantt(results: Results) -> Figure:
     figure, rows = _rows(results)
     low_s, high_s, unit, unit_s = time_axis(results)
     for (name, result), axes in zip(results.items(), rows, strict=True):
-        found = gantt_data(result, low_s, high_s, unit_s)
+        found = gantt_data(result, (low_s, high_s, unit_s), len(results))
         if found["kind"] == "bars":
             hues = [COLOURS[index][0] for index in found["colour"]]
             axes.barh(found["node"], found["length"], found["height"], found["start"], color=hues, alpha=0.8)

@@ -69,12 +69,15 @@ class RoomAhead:
         start_s = schedule.held_start_s[held]
         end_s = start_s + schedule.limit_s[job]
         end_s = np.where((end_s <= now_s) & (start_s < now_s), now_s + 1, end_s)
-        is_known = np.isfinite(end_s)
-        release = (segment[is_known], end_s[is_known], schedule.nodes[job[is_known]])
+        release = segment, end_s, schedule.nodes[job]
         claim, segment = spans(*(np.searchsorted(instants, at) for at in (schedule.claim_from, schedule.claim_to)))
         job = schedule.claim_of[claim]
         from_s = np.maximum(schedule.claim_s[claim], schedule.time_s[instants[segment]])
         to_s = from_s + np.maximum(schedule.limit_s[job], SHORTEST_S)
+        last_s = np.full(len(instants), -np.inf)  # nodes get fewer at promised starts alone: the last one is the end
+        np.maximum.at(last_s, segment, from_s)
+        is_early = release[1] <= last_s[release[0]]
+        release = (release[0][is_early], release[1][is_early], release[2][is_early])
         return cls(schedule.free[instants], release, (segment, from_s, to_s, schedule.nodes[job], job))
 
     def first_lack(self, segment: Values, nodes: Values, job: Values, until_s: Values) -> tuple[Values, Values]:

@@ -84,6 +84,11 @@ def split(schedule: Schedule, targets: Values) -> Values:
     return np.maximum(parts, 0)
 
 
+def pairs(schedule: Schedule) -> float:
+    """Return what explaining every wait costs: at how many instants jobs wait, and hold nodes or promises meanwhile."""
+    return float(_load(schedule, np.arange(len(schedule.nodes))).sum())
+
+
 def held_by_promises(schedule: Schedule, targets: Values) -> Iterator[Stretches]:
     """Yield, block by block of time, when *targets* fit and start would break a promise to another job.
 
@@ -91,16 +96,21 @@ def held_by_promises(schedule: Schedule, targets: Values) -> Iterator[Stretches]
     find its nodes free for its whole limit. From the state at an instant this gets true at one
     moment and stays true: at the first lack of nodes less the job's limit.
     """
-    has_promise = _covered(schedule.claim_from, schedule.claim_to, len(schedule.time_s)) > 0
-    waiting = _covered(schedule.first[targets], schedule.last[targets], len(schedule.time_s))
-    holds = has_promise & (waiting > 0)
-    load = np.where(holds, waiting + schedule.loads(), 0)
+    load = _load(schedule, targets)
+    holds = load > 0
     block = np.cumsum(load) // BLOCK
     bounds = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(load)]
     for low, high in pairwise(bounds):
         job, instant = _fitting(schedule, targets, np.flatnonzero(holds[low:high]) + low)
         if len(job):
             yield _stretches(schedule, targets, job, instant)
+
+
+def _load(schedule: Schedule, targets: Values) -> Values:
+    """Return how many entries each instant brings into the account; 0 where nobody waits or nothing is promised."""
+    has_promise = _covered(schedule.claim_from, schedule.claim_to, len(schedule.time_s)) > 0
+    waiting = _covered(schedule.first[targets], schedule.last[targets], len(schedule.time_s))
+    return np.where(has_promise & (waiting > 0), waiting + schedule.loads(), 0)
 
 
 def _stretches(schedule: Schedule, targets: Values, job: Values, instant: Values) -> Stretches:

@@ -114,6 +114,10 @@ def test_page_follows_the_readers_dark_setting(chromium: Any, small_page: Path) 
         assert shown.run(paper) == "rgb(20, 23, 26)"
         assert (shown.run(paper), shown.run(line)) != light
         assert shown.run(line) == "#56b4e9"
+        shown.run("dispatchEvent(new Event('beforeprint'))")
+        assert shown.run(line) == light[1]  # paper is white
+        shown.run("dispatchEvent(new Event('afterprint'))")
+        assert shown.run(line) == "#56b4e9"
     finally:
         chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 

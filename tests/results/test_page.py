@@ -76,14 +76,25 @@ def test_the_summed_up_gantt_holds_as_much_as_the_machine_did(monkeypatch):
     workload = make("models", "poisson", jobs=300, nodes=100, load=0.7, seed=3)
     result = simulate(workload, Cluster.of_nodes(100), EASY())
     low_s, high_s = float(result.timeline["time_s"].iloc[0]), float(result.timeline["time_s"].iloc[-1])
-    assert gantt.gantt(result, low_s, high_s, 60)["kind"] == "bars"
+    assert gantt.gantt(result, (low_s, high_s, 60))["kind"] == "bars"
     monkeypatch.setattr(gantt, "MOST_BARS", 10)
-    grid = gantt.gantt(result, low_s, high_s, 60)
+    grid = gantt.gantt(result, (low_s, high_s, 60))
     share, heights = np.array(grid["z"]) / 100, np.diff(grid["y"])
     mean = (share * heights[:, None]).sum() / (share.shape[1] * heights.sum())
     assert mean == pytest.approx(utilisation(result.timeline, 100, (low_s, high_s)), abs=0.003)
     held = {n for text in result.attempts["node_ids"] for low, high in parse_intervals(text) for n in (low, high)}
     assert heights.sum() == 100 >= max(held)
+
+
+def test_where_queues_are_too_deep_single_jobs_are_still_told(fcfs, easy, monkeypatch):
+    from hpcsim.results.page import answers
+
+    monkeypatch.setattr(answers, "MOST_PAIRS", 0)
+    monkeypatch.setattr(answers, "STORIES", 1)
+    run = answers.answers({"easy": easy})["runs"]["easy"]
+    assert run["ids"] == list(run["stories"]) == ["2"]
+    assert "hpcsim explain RUN --all" in run["words"]
+    assert not run["complete"]
 
 
 def test_winners_and_losers_are_the_changes_of_wait(fcfs, easy):

@@ -11,10 +11,16 @@ from hpcsim.results.explain import CAUSE_COLUMNS, explain, explain_all, totals
 from hpcsim.results.page.winners import changes
 from hpcsim.results.quantities import duration, percentage
 from hpcsim.results.result import Result
-from hpcsim.results.waiting_causes import CAUSES, MEANINGS
+from hpcsim.results.schedule import Schedule
+from hpcsim.results.waiting_causes import CAUSES, MEANINGS, pairs
 
 MOST_ROWS = 30_000
 """Jobs, over all runs, whose seconds by cause are in the page; those that waited longest come first."""
+
+MOST_PAIRS = 4e7
+"""Above this cost (see `hpcsim.results.waiting_causes.pairs`) only the jobs told in full are explained."""
+
+DEEP = "Queues were too deep here to explain every wait in a page; hpcsim explain RUN --all does it."
 
 STORIES = 6
 """Jobs of a run, the longest waits, that are told in full; of winners and of losers as many."""
@@ -34,7 +40,8 @@ def answers(results: Mapping[str, Result]) -> dict[str, Any]:
 
 
 def _run(result: Result, most: int, told: list[int]) -> dict[str, Any]:
-    table = explain_all(result)
+    is_deep = pairs(Schedule.of(result)) > MOST_PAIRS
+    table = explain_all(result, told if is_deep else None)
     order = np.argsort(-table["waited_s"].to_numpy(), kind="stable")[:most]
     chosen = table.iloc[order]
     every = totals(table, "all")
@@ -44,10 +51,13 @@ def _run(result: Result, most: int, told: list[int]) -> dict[str, Any]:
         "nodes": chosen["nodes"].tolist(),
         "waited": np.rint(chosen["waited_s"]).astype(np.int64).tolist(),
         "parts": [np.rint(chosen[column]).astype(np.int64).tolist() for column in CAUSE_COLUMNS.values()],
-        "total": [float(every[column].sum()) / total_s if total_s else 0.0 for column in CAUSE_COLUMNS.values()],
-        "words": _in_words(every, total_s),
+        "total": [
+            float(every[column].sum()) / total_s if total_s and not is_deep else 0.0
+            for column in CAUSE_COLUMNS.values()
+        ],
+        "words": DEEP if is_deep else _in_words(every, total_s),
         "stories": {str(result.jobs["job_id"].iloc[at]): _story(result, at) for at in told},
-        "complete": len(order) == len(table),
+        "complete": len(order) == len(result.jobs),
     }
 
 

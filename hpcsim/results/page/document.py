@@ -24,7 +24,7 @@ from hpcsim.results.page.winners import winners_section
 from hpcsim.results.palette import colours
 from hpcsim.results.quantities import count, number
 from hpcsim.results.report import fragments
-from hpcsim.results.report_style import STYLE
+from hpcsim.results.report_style import COLOURS, STYLE
 from hpcsim.results.result import Result
 from hpcsim.results.storage import plain
 from hpcsim.results.verdict import verdict
@@ -197,7 +197,7 @@ def _data(results: Mapping[str, Result]) -> dict[str, Any]:
         },
         "shares": distributions(results),
         "heat": [heat(result) for result in results.values()],
-        "gantt": {name: gantt(result, low_s, high_s, unit_s) for name, result in results.items()},
+        "gantt": {name: gantt(result, (low_s, high_s, unit_s), len(results)) for name, result in results.items()},
         "machine": {name: count(result.nodes, result.counted.removesuffix("s")) for name, result in results.items()},
         "nodes": {name: result.nodes for name, result in results.items()},
         "why": answers(results),
@@ -216,6 +216,6 @@ def _series(results: Mapping[str, Result]) -> str:
     light = ";".join(f"--p{index}:{pair[0]}" for index, pair in enumerate(chosen))
     dark = ";".join(f"--p{index}:{pair[1]}" for index, pair in enumerate(chosen))
     uses = "".join(f".swatch.s{index}{{--c:var(--p{index})}}" for index in range(len(chosen)))
-    return (
-        f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}@media print{{:root{{{light}}}}}{uses}"
-    )
+    paper = ";".join(f"--c{index}:{pair[0]}" for index, pair in enumerate(COLOURS))
+    rules = (f":root{{{light}}}", f"@media (prefers-color-scheme:dark){{:root{{{dark}}}}}", uses)
+    return "".join([*rules, f"@media print{{:root{{{light}}}}}", f":root[data-paper]{{{paper};{light}}}"])

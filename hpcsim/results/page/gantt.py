@@ -22,12 +22,13 @@ COLOUR_COUNT = 6
 """Bars repeat so many colours."""
 
 
-def gantt(result: Result, low_s: float, high_s: float, unit_s: float) -> dict[str, Any]:
-    """Return the chart's data, times counted in units of *unit_s* from *low_s*.
+def gantt(result: Result, axis: tuple[float, float, float], charts: int = 1) -> dict[str, Any]:
+    """Return the data of one of so many *charts*; *axis* is its first and last second and the unit in seconds.
 
     ``kind`` is ``bars`` (lists ``start length node height colour text``) or ``grid`` (``x y z``, the
     share of the nodes in use in percent).
     """
+    low_s, high_s, unit_s = axis
     attempts = result.attempts
     parsed = [parse_intervals(text) for text in attempts["node_ids"].tolist()]
     owner = np.repeat(np.arange(len(parsed)), [len(intervals) for intervals in parsed])
@@ -35,7 +36,7 @@ def gantt(result: Result, low_s: float, high_s: float, unit_s: float) -> dict[st
     start_s = attempts["start_s"].to_numpy()[owner]
     end_s = attempts["end_s"].fillna(high_s).to_numpy()[owner]
     if len(owner) > MOST_BARS:
-        return _grid(result.nodes, start_s, end_s, bounds, (low_s, high_s, unit_s))
+        return _grid(result.nodes, start_s, end_s, bounds, axis, max(BINS // (1 + charts // 4), 100))
     jobs = result.jobs.set_index("row").loc[attempts["row"]]
     texts = [_text(*job) for job in zip(jobs["job_id"], jobs["nodes"], jobs["user_id"], jobs["wait_s"], strict=True)]
     return {
@@ -58,7 +59,9 @@ def _text(job_id: Any, nodes: int, user_id: Any, wait_s: float) -> str:
     return f"job {job_id}{user}: {count(int(nodes), 'node')}, waited {duration(wait_s)}"
 
 
-def _grid(nodes: int, start_s: Any, end_s: Any, bounds: Any, axis: tuple[float, float, float]) -> dict[str, Any]:
+def _grid(
+    nodes: int, start_s: Any, end_s: Any, bounds: Any, axis: tuple[float, float, float], bins: int
+) -> dict[str, Any]:
     """Return how full each part of the machine was in each part of the time."""
     low_s, high_s, unit_s = axis
     node_edges = np.unique(np.linspace(0, nodes, min(nodes, ROWS) + 1).astype(np.int64))
@@ -66,7 +69,7 @@ def _grid(nodes: int, start_s: Any, end_s: Any, bounds: Any, axis: tuple[float, 
     last = np.searchsorted(node_edges, bounds[:, 1] + 1)
     at, row = spans(first, last)
     held = np.minimum(bounds[at, 1] + 1, node_edges[row + 1]) - np.maximum(bounds[at, 0], node_edges[row])
-    edges_s = np.linspace(low_s, high_s, BINS + 1)
+    edges_s = np.linspace(low_s, high_s, bins + 1)
     rows = len(node_edges) - 1
     until = _until(row, held, start_s[at], edges_s, rows) - _until(row, held, end_s[at], edges_s, rows)
     share = np.diff(until, axis=1) / (np.diff(edges_s) * np.diff(node_edges)[:, None])

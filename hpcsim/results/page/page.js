@@ -107,6 +107,12 @@
   const draw = (id) => Plotly.react(id, ...charts[id](), config);
   const drawAll = () => drawable().forEach(draw);
 
+  function onPaper(is) {
+    printing = is;
+    document.documentElement.toggleAttribute("data-paper", is);
+    drawAll();
+  }
+
   function zoom(what) {
     const [low, high] = byId("gantt").layout.xaxis.range;
     const middle = (low + high) / 2, half = (high - low) / 2;
@@ -190,8 +196,8 @@
   byId("why-form").addEventListener("submit", (event) => { event.preventDefault(); answer(); });
   byId("why-run").addEventListener("change", () => { offer(); answer(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-  addEventListener("beforeprint", () => { printing = true; drawAll(); });
-  addEventListener("afterprint", () => { printing = false; drawAll(); });
+  addEventListener("beforeprint", () => onPaper(true));
+  addEventListener("afterprint", () => onPaper(false));
 
   drawAll();
   byId("gantt").on("plotly_relayout", () => {
