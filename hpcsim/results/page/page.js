@@ -169,7 +169,7 @@
         : "Job " + wanted + " is not among the longest waits that this page holds; hpcsim explain answers for every job."));
       return;
     }
-    box.append(element("p", "", "Job " + wanted + " (" + run.nodes[at] + " wide) left the queue " + seconds(run.waited[at]) + " after its submit."));
+    box.append(element("p", "", "Job " + wanted + " (" + run.nodes[at] + " wide) left the queue " + (run.waited[at] ? seconds(run.waited[at]) + " after its submit." : "at once.")));
     const causes = data.why.causes.map((_, cause) => cause).filter((cause) => run.parts[cause][at] > 0)
       .sort((one, other) => run.parts[other][at] - run.parts[one][at]);
     const story = run.stories[wanted];
@@ -184,7 +184,7 @@
 
   function offer() {
     const run = data.why.runs[runOf("why-run")];
-    const known = [...new Set([...Object.keys(run.stories), ...run.ids.slice(0, 20)])];
+    const known = [...new Set([...run.ids.slice(0, 20), ...Object.keys(run.stories)])];
     byId("why-known").replaceChildren(...known.map((id) => { const option = element("option"); option.value = id; return option; }));
     byId("why-job").placeholder = known.length ? "such as " + known[0] : "";
   }
