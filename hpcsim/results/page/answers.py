@@ -75,8 +75,7 @@ def _story(result: Result, at: int) -> dict[str, Any]:
     return {
         "reasons": told.reasons(),
         "strip": [CAUSES.index(cause) for cause in told.strip(CELLS)],
-        "from": duration(0),
-        "to": duration(told.waited_s),
+        "waited": duration(told.waited_s),
     }
 
 

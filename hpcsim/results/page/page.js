@@ -169,10 +169,10 @@
         : "Job " + wanted + " is not among the longest waits that this page holds; hpcsim explain answers for every job."));
       return;
     }
-    box.append(element("p", "", "Job " + wanted + " (" + run.nodes[at] + " wide) left the queue " + (run.waited[at] ? seconds(run.waited[at]) + " after its submit." : "at once.")));
+    const story = run.stories[wanted];
+    box.append(element("p", "", "Job " + wanted + " (" + run.nodes[at] + " wide) left the queue " + (run.waited[at] ? (story ? story.waited : seconds(run.waited[at])) + " after its submit." : "at once.")));
     const causes = data.why.causes.map((_, cause) => cause).filter((cause) => run.parts[cause][at] > 0)
       .sort((one, other) => run.parts[other][at] - run.parts[one][at]);
-    const story = run.stories[wanted];
     if (!causes.length) return;
     box.append(strip(story ? story.strip
       : causes.flatMap((cause) => Array(Math.max(1, Math.round(100 * run.parts[cause][at] / run.waited[at]))).fill(cause))));
