@@ -110,6 +110,14 @@ class ResultError(HpcsimError, ValueError):
     """A saved result that is missing, truncated or foreign."""
 
 
+class ExperimentError(HpcsimError, ValueError):
+    """An experiment file that makes no sense, or a sweep that cannot be run or read."""
+
+
+class DiskFull(ExperimentError):
+    """There is no space left for results: the sweep stops, and can be resumed."""
+
+
 class MissingExtra(HpcsimError, ImportError):
     """A feature whose optional packages are not installed; the remedy names the extra."""
 
