@@ -10,6 +10,7 @@ import importlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -22,6 +23,9 @@ from hpcsim.errors import ExperimentError, MissingExtra
 
 Answer = TypeVar("Answer")
 
+_HEAVY = ("hpcsim.experiments.cell_run", "pandas", "pyarrow.parquet", "pydantic", "rich", "hpcsim.cli")
+"""Modules that take long to import: once for all workers, where this process has them."""
+
 PREFETCH = 2
 """Tasks in flight for each worker: one that runs, one that waits at its door."""
 
@@ -29,7 +33,8 @@ PREFETCH = 2
 class Processes(AbstractContextManager["Processes"]):
     """A pool of *workers* processes that can be had anew after one was killed.
 
-    Started by ``spawn``: a forked child of a process with threads, as Arrow starts them, can hang.
+    They are forked from a server that has imported what they need and started no thread: the child
+    of a process with threads, as Arrow starts them, can hang.
     """
 
     def __init__(self, workers: int) -> None:
@@ -39,7 +44,8 @@ class Processes(AbstractContextManager["Processes"]):
     def submit(self, function: Callable[..., Answer], *arguments: Any) -> Future[Answer]:
         """Run *function* in a worker."""
         if self._pool is None:
-            context = multiprocessing.get_context("spawn")
+            context = multiprocessing.get_context("forkserver")
+            context.set_forkserver_preload([name for name in _HEAVY if name in sys.modules])
             self._pool = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin)
         return self._pool.submit(function, *arguments)
 
