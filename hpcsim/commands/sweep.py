@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from datetime import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -130,5 +131,7 @@ def _executor(
             yield executor
         return
     ((kind, settings),) = queues.items()
-    with queue_executor(kind, dict(map(parse_setting, settings)), workers=workers) as executor:
+    # A wall-clock limit such as 02:00:00 is a time of day in TOML.
+    given = {key: str(value) if isinstance(value, time) else value for key, value in map(parse_setting, settings)}
+    with queue_executor(kind, given, workers=workers) as executor:
         yield executor

@@ -26,6 +26,9 @@ Answer = TypeVar("Answer")
 _HEAVY = ("hpcsim.experiments.cell_run", "pandas", "pyarrow.parquet", "pydantic", "rich", "hpcsim.cli")
 """Modules that take long to import: once for all workers, where this process has them."""
 
+CONNECT_S = 10
+"""Seconds to wait for a Dask scheduler to answer."""
+
 PREFETCH = 2
 """Tasks in flight for each worker: one that runs, one that waits at its door."""
 
@@ -113,7 +116,7 @@ def dask_executor(address: str, *, workers: int) -> Iterator[Executor]:
             yield client.get_executor()
         return
     try:
-        client = distributed.Client(address, timeout="10s")
+        client = distributed.Client(address, timeout=CONNECT_S)
     except (OSError, TimeoutError, ValueError) as error:
         raise ExperimentError(
             f"No Dask scheduler answers at {address}: {error}.",
@@ -125,30 +128,36 @@ def dask_executor(address: str, *, workers: int) -> Iterator[Executor]:
 
 @contextmanager
 def queue_executor(kind: str, options: Mapping[str, Any], *, workers: int) -> Iterator[Executor]:
-    """Give the executor of Dask workers that run as jobs of a batch system; *workers* of them are asked for.
+    """Give the executor of *workers* Dask workers that run as jobs of a batch system.
+
+    Raises as `queue_cluster`.
+    """
+    with queue_cluster(kind, options) as cluster, _distributed().Client(cluster) as client:
+        cluster.scale(workers)
+        yield client.get_executor()
+
+
+def queue_cluster(kind: str, options: Mapping[str, Any]) -> Any:
+    """Return dask-jobqueue's cluster of a batch system; it has no worker yet.
 
     Args:
         kind: ``slurm`` or ``pbs``.
-        options: of dask-jobqueue's SLURMCluster or PBSCluster, such as cores, memory, queue, walltime.
-        workers: how many workers to ask for.
+        options: of SLURMCluster or PBSCluster, such as cores, memory, queue, walltime.
 
     Raises:
         MissingExtra: Dask or dask-jobqueue is not installed.
         ExperimentError: the options are refused.
     """
-    distributed = _distributed()
-    kinds = {"slurm": "SLURMCluster", "pbs": "PBSCluster"}
-    factory = getattr(_optional("dask_jobqueue", "dask-jobqueue"), kinds[kind])
+    _distributed()
+    factories = {"slurm": "SLURMCluster", "pbs": "PBSCluster"}
+    factory = getattr(_optional("dask_jobqueue", "dask-jobqueue"), factories[kind])
     defaults = {"cores": 1, "processes": 1, "memory": "4GB"}
     try:
-        cluster = factory(**defaults | dict(options))
+        return factory(**defaults | dict(options))
     except (TypeError, ValueError, RuntimeError, OSError) as error:
         raise ExperimentError(
             f"dask-jobqueue refuses the options of --{kind}: {error}.", "See its documentation for what there is."
         ) from error
-    with cluster, distributed.Client(cluster) as client:
-        cluster.scale(workers)
-        yield client.get_executor()
 
 
 def _distributed() -> Any:
