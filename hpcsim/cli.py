@@ -1,4 +1,4 @@
-"""The command line: `hpcsim run`, `compare`, `sweep`, `demo`, `list` and `workload info`.
+"""The command line: `hpcsim run`, `compare`, `sweep`, `tune`, `demo`, `list` and `workload info`.
 
 Each command is a module of `hpcsim.commands`. Results go to standard output, messages and progress
 to standard error. Errors end with exit code 2 and one sentence; ``--debug`` shows the traceback.
@@ -20,6 +20,7 @@ from hpcsim.commands.list_registry import list_registry
 from hpcsim.commands.output import say
 from hpcsim.commands.run import run
 from hpcsim.commands.sweep import sweep
+from hpcsim.commands.tune import tune
 from hpcsim.commands.workload_info import workload_info
 
 app = typer.Typer(
@@ -36,6 +37,7 @@ app.command(cls=Command)(demo)
 app.command(cls=Command)(run)
 app.command(cls=Command)(compare)
 app.command(cls=Command)(sweep)
+app.command(cls=Command)(tune)
 app.command("list", cls=Command)(list_registry)
 app.add_typer(workload, name="workload")
 workload.command("info", cls=Command)(workload_info)

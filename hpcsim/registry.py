@@ -114,6 +114,7 @@ def _contract(group: str) -> type | None:
         "placements": "placement:Placement",
         "advisors": "advisor:Advisor",
         "surrogates": "surrogate:Surrogate",
+        "search": "search:Search",
     }
     if group not in contracts:
         return None

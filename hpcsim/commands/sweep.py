@@ -71,7 +71,7 @@ def sweep(
         return
     if out is None:
         raise ExperimentError("A sweep needs a folder for its results.", "Add --out DIR.")
-    with _executor(dask, slurm, pbs, workers) as executor, results_only(), follow() as progress:
+    with place_to_run(dask, slurm, pbs, workers) as executor, results_only(), follow() as progress:
         done = run(described, out, workers=workers, executor=executor, resume=resume, progress=progress, notice=say)
     _show(done, json)
 
@@ -114,10 +114,15 @@ def _estimate(described: Any, workers: int, is_json: bool) -> None:
 
 
 @contextmanager
-def _executor(
+def place_to_run(
     dask: str | None, slurm: list[str] | None, pbs: list[str] | None, workers: int
 ) -> Iterator[Executor | None]:
-    """Give the executor that was asked for; None is the pool of this machine."""
+    """Give the executor that was asked for; None is the pool of this machine.
+
+    Raises:
+        ExperimentError: more than one was asked for, or nobody answers there.
+        MissingExtra: Dask is not installed.
+    """
     queues = {kind: settings for kind, settings in (("slurm", slurm), ("pbs", pbs)) if settings}
     if len(queues) + (dask is not None) > 1:
         raise ExperimentError("The place to run is given more than once.", "Give one of --dask, --slurm and --pbs.")

@@ -68,10 +68,12 @@ def run(
     with sweep_folder.locked(folder), pool:
         sweep_folder.sweep_up(folder)
         in_flight = PREFETCH * workers if executor is None else IN_FLIGHT
-        every = cells(experiment, _share(sources(experiment), folder, pool, notice))
+        every = cells(experiment, share_all(sources(experiment), folder, pool, notice))
         check(experiment, every)
         _write_plan(experiment, every, folder)
-        waiting = _unfinished(every, folder, notice)
+        waiting = unfinished(every, folder, notice)
+        for entry in sweep_folder.foreign(folder, [cell.key for cell in every]):
+            notice(f"Not of this experiment, and left alone: {entry}.")
         _work(waiting, every, folder, pool, in_flight, progress)
         sweep = Sweep.load(folder)
         sweep_folder.write_whole(folder / sweep_folder.TABLE, sweep.table().to_csv(index=False, lineterminator="\n"))
@@ -114,10 +116,14 @@ def _try_machines(every: Sequence[Cell]) -> None:
         Simulation(nothing, Cluster.from_toml(cell.machine), make_policy(*cell.policy), advisor=advisor, **options)
 
 
-def _share(
+def share_all(
     wanted: Sequence[Source], folder: Path, pool: Processes | Given, notice: Callable[[str], object]
 ) -> dict[str, StoredWorkload]:
-    """Have every workload read or generated once; return what is known of them."""
+    """Have every workload read or generated once; return what is known of them by `Source.key`.
+
+    Raises:
+        HpcsimError: one of them cannot be had, or workers die.
+    """
     futures = {source.key: pool.submit(share, source, str(folder)) for source in wanted}
     found = {}
     for source in wanted:
@@ -146,7 +152,7 @@ def _write_plan(experiment: Experiment, every: Sequence[Cell], folder: Path) -> 
     sweep_folder.write_whole(folder / sweep_folder.PLAN, text + "\n")
 
 
-def _unfinished(every: Sequence[Cell], folder: Path, notice: Callable[[str], object]) -> list[Cell]:
+def unfinished(every: Sequence[Cell], folder: Path, notice: Callable[[str], object] = lambda _: None) -> list[Cell]:
     """Return the cells that have no sound result, each once; damaged ones are named and put away."""
     waiting = {}
     for cell in every:
@@ -161,8 +167,6 @@ def _unfinished(every: Sequence[Cell], folder: Path, notice: Callable[[str], obj
             sweep_folder.remove(target)
         failure.unlink(missing_ok=True)
         waiting[cell.key] = cell
-    for entry in sweep_folder.foreign(folder, [cell.key for cell in every]):
-        notice(f"Not of this experiment, and left alone: {entry}.")
     return list(waiting.values())
 
 

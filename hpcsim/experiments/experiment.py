@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import tomllib
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -24,13 +24,13 @@ HEADLINES = ["mean_wait_s", "mean_bounded_slowdown", "utilisation"]
 Grid = dict[str, list[Any]]
 
 
-class _Table(BaseModel):
+class Table(BaseModel):
     """One table of the file: no key but those named, no value of another type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class _Choice(_Table):
+class _Choice(Table):
     """Something with parameters, fixed ones and a grid."""
 
     label: str | None = Field(None, min_length=1, description="Name in tables; default: made of name and parameters.")
@@ -59,7 +59,7 @@ class AdvisorEntry(_Choice):
     name: str = Field(min_length=1, description="Registry name, module:Class, file.py:Class, or none.")
 
 
-class Window(_Table):
+class Window(Table):
     """Part of a log: *jobs* of them after the first *skip*, by order of arrival; or those of a span of time."""
 
     skip: int = Field(0, ge=0, description="Jobs to leave out at the beginning.")
@@ -101,7 +101,7 @@ class WorkloadEntry(_Choice):
         for load in self.loads:
             if not (load > 0 and math.isfinite(load)):
                 raise ValueError(f"a load of {load} makes no sense; give one above 0, such as 0.8")
-        _check_seeds(self.seeds)
+        check_seeds(self.seeds)
         return self
 
     @property
@@ -110,7 +110,7 @@ class WorkloadEntry(_Choice):
         return self.model or Path(str(self.file)).name.removesuffix(".gz").removesuffix(f".{self.format}")
 
 
-class ClusterEntry(_Table):
+class ClusterEntry(Table):
     """``[[clusters]]``: a machine by its size or its file; without any, the workload's own."""
 
     label: str | None = Field(None, min_length=1, description="Name in tables; default: its size or its file.")
@@ -144,7 +144,7 @@ class ClusterEntry(_Table):
         return Cluster.of_nodes(self.nodes) if self.nodes else Cluster.of_processors(int(self.processors or 0))
 
 
-class RunOptions(_Table):
+class RunOptions(Table):
     """``[run]``: options of `hpcsim.simulate` that every run shares."""
 
     until: float | None = Field(None, allow_inf_nan=False, description="Cut each run at this instant of its clock, s.")
@@ -154,7 +154,7 @@ class RunOptions(_Table):
     check: bool = Field(False, description="Watch the simulator's invariants.")
 
 
-class Baseline(_Table):
+class Baseline(Table):
     """What the others are compared with. Only what is named here varies within a comparison."""
 
     policy: str | None = None
@@ -163,7 +163,7 @@ class Baseline(_Table):
     power_cap_w: float | None = None
 
 
-class Experiment(_Table):
+class Experiment(Table):
     """A whole experiment file."""
 
     name: str = Field("experiment", min_length=1, description="Title of tables.")
@@ -178,7 +178,7 @@ class Experiment(_Table):
 
     @model_validator(mode="after")
     def _check_lists(self) -> Self:
-        _check_seeds(self.seeds)
+        check_seeds(self.seeds)
         for metric in self.metrics:
             if metric not in SUMMARY_KEYS:
                 raise ValueError(f"there is no metric '{metric}'.{closest(metric, SUMMARY_KEYS)}")
@@ -213,8 +213,14 @@ class Experiment(_Table):
         try:
             experiment = cls.model_validate(table)
         except ValidationError as error:
-            raise _explain(source, error.errors(), cls) from error
-        return experiment if folder is None else experiment.model_copy(update=_anchored(experiment, folder))
+            raise explain(source, error.errors(), cls) from error
+        if folder is None:
+            return experiment
+        keys = {"policies": "name", "advisors": "name", "workloads": "file", "clusters": "file"}
+        moved = {
+            part: [anchored(entry, key, folder) for entry in getattr(experiment, part)] for part, key in keys.items()
+        }
+        return experiment.model_copy(update=moved)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
@@ -222,26 +228,16 @@ class Experiment(_Table):
         return cls.model_json_schema() | {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 
 
-def _anchored(experiment: Experiment, folder: Path) -> dict[str, Any]:
-    """Return the lists of *experiment* with every path made absolute."""
-
-    def moved(entry: Any, key: str) -> Any:
-        text = getattr(entry, key)
-        where, colon, member = (text or "").rpartition(":")
-        if key == "name" and not where.endswith(".py"):
-            return entry
-        path = f"{folder / where}{colon}{member}" if key == "name" else text and str(folder / text)
-        return entry.model_copy(update={key: path})
-
-    return {
-        "policies": [moved(entry, "name") for entry in experiment.policies],
-        "advisors": [moved(entry, "name") for entry in experiment.advisors],
-        "workloads": [moved(entry, "file") for entry in experiment.workloads],
-        "clusters": [moved(entry, "file") for entry in experiment.clusters],
-    }
+def anchored(entry: Any, key: str, folder: Path) -> Any:
+    """Return *entry* with the path under *key* taken from *folder*; a ``name`` is one only as ``file.py:Class``."""
+    text = getattr(entry, key)
+    where, _, member = (text or "").rpartition(":")
+    if key == "name":
+        return entry.model_copy(update={key: f"{folder / where}:{member}"}) if where.endswith(".py") else entry
+    return entry.model_copy(update={key: text and str(folder / text)})
 
 
-def _explain(source: str, faults: list[Any], root: type[BaseModel]) -> ExperimentError:
+def explain(source: str, faults: list[Any], root: type[BaseModel]) -> ExperimentError:
     """Turn pydantic's complaints into one sentence: an unknown key first, for it explains the others."""
     fault = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
     where = ".".join(str(part) for part in fault["loc"])
@@ -256,21 +252,29 @@ def _explain(source: str, faults: list[Any], root: type[BaseModel]) -> Experimen
 
 
 def _keys_at(root: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
-    """Return the keys of the table at *path*."""
-    tables: dict[str, type[BaseModel]] = {
-        "policies": PolicyEntry,
-        "workloads": WorkloadEntry,
-        "clusters": ClusterEntry,
-        "advisors": AdvisorEntry,
-        "windows": Window,
-        "run": RunOptions,
-        "baseline": Baseline,
-    }
-    names = [part for part in path if part in tables]
-    return list((tables[names[-1]] if names else root).model_fields)
+    """Return the keys of the table at *path* below *root*."""
+    table = root
+    for part in path:
+        if part in table.model_fields:
+            below = [kind for kind in _kinds(table.model_fields[part].annotation) if issubclass(kind, BaseModel)]
+            table = below[0] if below else table
+    return list(table.model_fields)
 
 
-def _check_seeds(seeds: list[int]) -> None:
+def _kinds(annotation: Any) -> list[type]:
+    """Return the classes that an annotation is made of."""
+    inner = get_args(annotation)
+    return (
+        [kind for part in inner for kind in _kinds(part)]
+        if inner
+        else [annotation]
+        if isinstance(annotation, type)
+        else []
+    )
+
+
+def check_seeds(seeds: list[int]) -> None:
+    """Refuse negative seeds and repeated ones, by a ValueError as pydantic wants it."""
     if any(seed < 0 for seed in seeds):
         raise ValueError("seeds are whole numbers from 0")
     if len(set(seeds)) < len(seeds):

@@ -20,7 +20,7 @@ from hpcsim.results import storage
 
 PLAN, EXPERIMENT, TABLE, LOCK = "sweep.json", "experiment.toml", "table.csv", "sweep.lock"
 FOLDERS = (CELLS, FAILED, PARTIAL, WORKLOADS)
-OURS = (*FOLDERS, PLAN, EXPERIMENT, TABLE, LOCK)
+OURS = (*FOLDERS, PLAN, EXPERIMENT, TABLE, LOCK, "trials.csv", "front.html")
 FORMAT = "hpcsim-sweep-1"
 
 _DRAFT = re.compile(r"\..*\.(draft|old)$")
