@@ -8,6 +8,8 @@ from html import escape
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hpcsim.results.quantities import number
 from hpcsim.results.report_style import STYLE
 
@@ -83,8 +85,10 @@ class _Axis:
     """Values of one column, from *begin* to *end* in units of the view box."""
 
     def __init__(self, table: pd.DataFrame, column: str, begin: float, end: float) -> None:
-        values = table[column].astype(float)
-        low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+        ends = [end for end in (f"{column}_low", f"{column}_high") if end in table]
+        values = [table[column].astype(float), *(table.loc[table["is_on_front"], end].dropna() for end in ends)]
+        every = np.concatenate(values)
+        low, high = (float(every.min()), float(every.max())) if len(every) else (0.0, 1.0)
         margin = 0.05 * (high - low) or 0.5
         self.low, self.high = low - margin, high + margin
         self._begin, self._end = begin, end
@@ -105,6 +109,7 @@ class _Axis:
 
 def _table(front: pd.DataFrame, objectives: Sequence[str]) -> str:
     parameters = [column for column in front.columns if column.startswith(("policy.", "cluster."))]
+    parameters = [column for column in parameters if column.removeprefix("cluster.") not in objectives]
     shown = [*parameters, *objectives]
     head = "".join(f"<th>{escape(column)}</th>" for column in shown)
     rows = []
