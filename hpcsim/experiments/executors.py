@@ -23,8 +23,11 @@ from hpcsim.errors import ExperimentError, MissingExtra
 
 Answer = TypeVar("Answer")
 
-_HEAVY = ("hpcsim.experiments.cell_run", "pandas", "pyarrow.parquet", "pydantic", "rich", "hpcsim.cli")
-"""Modules that take long to import: once for all workers, where this process has them."""
+_NEEDED = ("hpcsim.experiments.cell_run", "pandas", "pyarrow.parquet", "pydantic")
+"""Modules that every worker needs and that take long to import: once for all of them."""
+
+_MAIN = ("rich", "hpcsim.cli")
+"""Modules that the main program may have, which a worker imports again."""
 
 CONNECT_S = 10
 """Seconds to wait for a Dask scheduler to answer."""
@@ -48,7 +51,7 @@ class Processes(AbstractContextManager["Processes"]):
         """Run *function* in a worker."""
         if self._pool is None:
             context = multiprocessing.get_context("forkserver")
-            context.set_forkserver_preload([name for name in _HEAVY if name in sys.modules])
+            context.set_forkserver_preload([*_NEEDED, *(name for name in _MAIN if name in sys.modules)])
             self._pool = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin)
         return self._pool.submit(function, *arguments)
 

@@ -112,6 +112,14 @@ def test_log_is_read_with_its_own_machine(shared: Path, sweep_here: RunHere) -> 
     assert (result.nodes, result.counted, len(result.jobs)) == (100, "processors", 50)
 
 
+def test_seeds_of_one_log_are_runs_of_their_own(shared: Path, sweep_here: RunHere) -> None:
+    log = str(shared / "samples" / "head200-KTH-SP2-1996-2.1-cln.swf")
+    entry = {"file": log, "parameters": {"limit_rows": 20}, "seeds": [4, 5]}
+    table = sweep_here(of(workloads=[entry], policies=[{"name": "easy"}])).table()
+    assert table["seed"].tolist() == [4, 5]
+    assert table["cell"].nunique() == 2
+
+
 def test_workload_is_generated_once_for_all_cells(tmp_path: Path, sweep_here: RunHere) -> None:
     (tmp_path / "model.py").write_text(
         "from pathlib import Path\nfrom hpcsim import Workload\n\n"
