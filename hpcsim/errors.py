@@ -73,7 +73,16 @@ class Clairvoyance(HpcsimError, PermissionError):
 
 
 class InvariantViolation(HpcsimError, AssertionError):
-    """The run-time checker or ``verify`` found a broken invariant: a defect, never the user's fault."""
+    """The run-time checker or ``verify`` found a broken invariant: a defect, never the user's fault.
+
+    ``faults`` lists all that `verify` found.
+    """
+
+    faults: tuple[str, ...] = ()
+
+
+class PolicyCheckFailed(HpcsimError, AssertionError):
+    """A policy breaks rules of `hpcsim.testing`; the message says which, and shows how."""
 
 
 class Unsupported(HpcsimError, ValueError):
@@ -116,6 +125,10 @@ class ExperimentError(HpcsimError, ValueError):
 
 class DiskFull(ExperimentError):
     """There is no space left for results: the sweep stops, and can be resumed."""
+
+
+class FetchError(HpcsimError, OSError):
+    """A public log that could not be fetched, or is not what was published."""
 
 
 class MissingExtra(HpcsimError, ImportError):

@@ -30,7 +30,14 @@ Column = NDArray[Any]
 REQUIRED = ("job_id", "submit_s", "run_s", "limit_s", "nodes")
 """Columns that every workload has."""
 
-HIDDEN = ("run_s", "end_state", "recorded_wait_s", "recorded_nodes", "cpu_s", "used_memory_bytes")
+HIDDEN = (
+    *("run_s", "end_state", "recorded_state", "recorded_wait_s", "recorded_nodes", "cpu_s", "used_memory_bytes"),
+    *("recorded_exit_status", "recorded_energy_j", "recorded_mean_power_w", "recorded_max_power_w"),
+    "recorded_power_series_w",
+    # what the job would do at other node counts, see hpcsim.scaling
+    *("scaling_law", "scaling_a", "scaling_b", "scaling_table"),
+    *("mean_power_w", "idle_w", "peak_w", "waiting_share"),
+)
 """Columns that only the engine, metrics and validation may read: they were not known at submission."""
 
 UNKNOWABLE = frozenset({"user_id", "group_id", "app_id", "account", "qos", "name", "power_w"})

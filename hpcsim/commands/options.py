@@ -17,14 +17,14 @@ class ReadMode(StrEnum):
     QUARANTINE = "quarantine"
 
 
-def _path(text: str) -> Path:
+def path(text: str) -> Path:
     """Return the path that was typed; an empty one, as of an unset shell variable, would mean the current folder."""
     if not text:
         raise typer.BadParameter("The path is empty. Give one, or leave the option out.")
     return Path(text)
 
 
-Trace = Annotated[str, typer.Argument(metavar="TRACE", help="Job log in the Standard Workload Format, .gz or plain.")]
+Trace = Annotated[str, typer.Argument(metavar="TRACE", help="Job log: SWF, sacct, PBS, ... ; .gz or plain.")]
 Nodes = Annotated[
     int | None,
     typer.Option("--nodes", min=1, metavar="N", help="Machine of N nodes, or processors if the log counts those."),
@@ -34,7 +34,11 @@ Processors = Annotated[
     typer.Option("--processors", min=1, metavar="P", help="Machine of P processors, for a log that counts processors."),
 ]
 ClusterFile = Annotated[
-    Path | None, typer.Option("--cluster", parser=_path, metavar="FILE", help="Machine described in a TOML file.")
+    Path | None, typer.Option("--cluster", parser=path, metavar="FILE", help="Machine described in a TOML file.")
+]
+Placement = Annotated[
+    str | None,
+    typer.Option("--placement", metavar="NAME", help="Which free nodes a job gets: registry name or file.py:Class."),
 ]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows of the log.")]
 Until = Annotated[
@@ -44,18 +48,33 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Root of all randomness
 Mode = Annotated[
     ReadMode | None, typer.Option("--mode", help="What to do with faulty rows of the log; repair if not given.")
 ]
+Format = Annotated[
+    str,
+    typer.Option("--format", metavar="NAME", help="Format of the log, from `hpcsim list readers`."),
+]
+Read = Annotated[
+    list[str] | None,
+    typer.Option("--read", metavar="KEY=VALUE", help="Option of the log's reader, as zone=Europe/Paris; repeatable."),
+]
 Quarantine = Annotated[
     Path | None,
     typer.Option(
-        "--quarantine", parser=_path, metavar="FILE", help="Write refused rows into this file; implies that mode."
+        "--quarantine", parser=path, metavar="FILE", help="Write refused rows into this file; implies that mode."
     ),
 ]
 Check = Annotated[bool, typer.Option("--check", help="Watch the simulator's invariants during the run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Out = Annotated[
-    Path | None, typer.Option("--out", parser=_path, metavar="DIR", help="Save the results into this folder.")
+    Path | None, typer.Option("--out", parser=path, metavar="DIR", help="Save the results into this folder.")
 ]
-ReportFolder = Annotated[Path, typer.Option("--out", parser=_path, metavar="DIR", help="Folder for the report.")]
+ReportFolder = Annotated[Path, typer.Option("--out", parser=path, metavar="DIR", help="Folder for the report.")]
 ReportFile = Annotated[
-    Path | None, typer.Option("--report", parser=_path, metavar="FILE", help="Write an HTML report into this file.")
+    Path | None, typer.Option("--report", parser=path, metavar="FILE", help="Write an HTML report into this file.")
+]
+NewLog = Annotated[
+    Path, typer.Option("--out", parser=path, metavar="FILE", help="File to write: .swf, .swf.gz or .parquet.")
+]
+WriteAs = Annotated[
+    str | None,
+    typer.Option("--as", metavar="NAME", help="Format to write, see `hpcsim list writers`; else by the file's name."),
 ]

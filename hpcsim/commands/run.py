@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hpcsim import registry
 from hpcsim.commands import options
 from hpcsim.commands.out_folder import check_result_folder
 from hpcsim.commands.output import print_json, print_table, results_only, say
@@ -51,14 +52,27 @@ def run(
     processors: options.Processors = None,
     cluster: options.ClusterFile = None,
     policy: Annotated[
-        str, typer.Option("--policy", metavar="NAME", help="Registry name, module:Class or file.py:Class.")
+        str,
+        typer.Option(
+            "--policy",
+            metavar="NAME[:KEY=VALUE,...]",
+            help="Registry name, module:Class or file.py:Class, and its parameters.",
+        ),
     ] = "easy",
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Parameter of the policy; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Parameter of the policy, as order=wfp3, or of a part of it, as order.compat=rlscheduler; repeatable.",
+        ),
     ] = None,
+    placement: options.Placement = None,
     limit: options.Limit = None,
     until: options.Until = None,
     seed: options.Seed = 0,
+    file_format: options.Format = "auto",
+    read: options.Read = None,
     mode: options.Mode = None,
     quarantine: options.Quarantine = None,
     check: options.Check = False,
@@ -68,10 +82,13 @@ def run(
     """Simulate a job log under one scheduling policy."""
     check_result_folder(out)
     ((label, chosen),) = choose_policies([policy], settings or ()).items()
-    workload = read_trace(trace, mode=mode, quarantine=quarantine, limit=limit)
+    where = None if placement is None else registry.make("placements", placement)
+    workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
     with results_only(), partial_saved(out), watch(label, len(workload)) as recorders:
-        result = simulate(workload, machine, chosen, seed=seed, until=until, check=check, recorders=recorders)
+        result = simulate(
+            workload, machine, chosen, seed=seed, until=until, check=check, recorders=recorders, placement=where
+        )
     if out is not None:
         result.save(out)
         say(f"Saved in {out}")
