@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.errors import ExperimentError
-from hpcsim.experiments.student import t_quantile, two_sided_p
+from hpcsim.results.statistics.holm import holm
+from hpcsim.results.statistics.student import t_quantile, two_sided_p
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,18 +85,6 @@ def difference(ours: Values, theirs: Values) -> tuple[float, float, float, float
         return mean, mean, mean, float(mean == 0)
     half = t_quantile((1 + LEVEL) / 2, len(apart) - 1) * error
     return mean, mean - half, mean + half, two_sided_p(mean / error, len(apart) - 1)
-
-
-def holm(p: Values) -> Values:
-    """Return p values corrected for their number by Holm's step-down method; NaN stays, and does not count.
-
-    Source: S. Holm, Scandinavian Journal of Statistics 6, 1979.
-    """
-    corrected = np.full(len(p), math.nan)
-    order = np.argsort(p, kind="stable")[: int(np.count_nonzero(~np.isnan(p)))]
-    steps = p[order] * np.arange(len(order), 0, -1)
-    corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps)) if len(order) else steps
-    return corrected
 
 
 def _compare(

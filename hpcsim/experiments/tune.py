@@ -28,10 +28,10 @@ from hpcsim.experiments.drain import Drain
 from hpcsim.experiments.executors import PREFETCH, Given, Processes
 from hpcsim.experiments.experiment import Experiment
 from hpcsim.experiments.space import Dimension, dimensions, parameters, setting
-from hpcsim.experiments.student import t_quantile
 from hpcsim.experiments.study import Study
 from hpcsim.experiments.workload_store import StoredWorkload
 from hpcsim.results import storage
+from hpcsim.results.statistics.student import t_quantile
 from hpcsim.results.storage import plain
 from hpcsim.search import Points, Search, is_on_front
 

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from hpcsim.errors import ExperimentError
-from hpcsim.experiments.contrasts import contrasts, difference, holm
-from hpcsim.experiments.student import t_quantile, two_sided_p
+from hpcsim.experiments.contrasts import contrasts, difference
+from hpcsim.results.statistics.holm import holm
+from hpcsim.results.statistics.student import t_quantile, two_sided_p
 
 
 @pytest.mark.parametrize(
