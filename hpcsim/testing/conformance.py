@@ -26,8 +26,8 @@ def check_policy(
 ) -> Verdict:
     """Check that *policy* keeps the rules of the contract and what it declares.
 
-    Each check tries the policy on small workloads that Hypothesis draws, the same ones each time,
-    and makes the one that breaks a rule as small as it can. A built-in policy takes a few seconds;
+    Each check tries the policy on small workloads that Hypothesis draws, the same ones each time in
+    one program, and makes the one that breaks a rule as small as it can. A built-in policy takes a few seconds;
     a slow one, such as a network, less with fewer *examples*.
 
     Args:

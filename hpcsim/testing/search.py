@@ -65,14 +65,16 @@ def _judge_again(judge: Judge, extra: Any, scenario: Scenario) -> Violation | No
 
 @cache
 def drawn_scenarios(examples: int) -> tuple[Scenario, ...]:
-    """Return *examples* scenarios that Hypothesis draws, the same ones each time."""
+    """Return *examples* scenarios that Hypothesis draws, the same ones each time that the same program asks."""
     from hpcsim.testing.strategies import scenarios
 
     return tuple(Scenario(*pair) for pair in drawn(scenarios(), examples))
 
 
 def drawn(strategy: Any, examples: int) -> list[Any]:
-    """Return *examples* values of a Hypothesis strategy, the same ones each time.
+    """Return *examples* values of a Hypothesis strategy, the same ones each time that the same program asks.
+
+    Hypothesis also tries numbers that it finds in loaded modules, so that another program may get others.
 
     Raises:
         MissingExtra: Hypothesis is not installed.

@@ -222,9 +222,8 @@ class PeeksAtArrivals(Policy):
     """Starts nobody while another job is about to arrive."""
 
     def schedule(self, system: Any) -> Any:
-        events = [entry[3] for entry in system._EngineSystem__life.env._queue]
-        arrivals_s = [event._next.submit_s for event in events if hasattr(event, "_next")]
-        if all(arrival_s > system.now_s + 2 for arrival_s in arrivals_s):
+        submits_s = system._EngineSystem__life.truth._workload.columns["submit_s"]
+        if not any(system.now_s < submit_s <= system.now_s + 2 for submit_s in submits_s):
             yield from Sound().schedule(system)
 
 

@@ -61,7 +61,7 @@ def test_shrinks_to_one_small_job() -> None:
 
 
 def test_scenarios_of_the_checks_are_busy() -> None:
-    """Half of them have eight jobs or more, on machines of all sizes."""
+    """Half of them have eight jobs or more, on machines of several sizes."""
     ordinary = drawn_scenarios(60)
     assert np.median([len(scenario.workload) for scenario in ordinary]) >= 8
-    assert len({scenario.cluster.nodes for scenario in ordinary}) >= 6
+    assert len({scenario.cluster.nodes for scenario in ordinary}) >= 4
