@@ -75,6 +75,7 @@ def run(
         for entry in sweep_folder.foreign(folder, [cell.key for cell in every]):
             notice(f"Not of this experiment, and left alone: {entry}.")
         _work(waiting, every, folder, pool, in_flight, progress)
+        sweep_folder.sweep_up(folder)  # what a killed worker had begun to write
         sweep = Sweep.load(folder)
         sweep_folder.write_whole(folder / sweep_folder.TABLE, sweep.table().to_csv(index=False, lineterminator="\n"))
     return sweep
