@@ -53,7 +53,7 @@ def make_policy(name: str, /, **parameters: Any) -> Policy:
     return policy
 
 
-def read(path: Any, *, format: str = "swf", **options: Any) -> Workload:  # noqa: A002 - the word users expect
-    """Read a job log; see the reader of its *format* for *options*."""
-    workload: Workload = registry.find("readers", format)(path, **options)
+def read(path: Any, *, format: str = "auto", **options: Any) -> Workload:  # noqa: A002 - the word users expect
+    """Read a job log, its *format* told by its content if not given; see that format's reader for *options*."""
+    workload: Workload = registry.make("readers", format, path=path, **options)
     return workload

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from hpcsim import __version__
+from hpcsim.commands.check import check
 from hpcsim.commands.compare import compare
 from hpcsim.commands.demo import demo
 from hpcsim.commands.explain import explain
@@ -22,9 +23,14 @@ from hpcsim.commands.output import say
 from hpcsim.commands.plot import plot
 from hpcsim.commands.report import report
 from hpcsim.commands.run import run
+from hpcsim.commands.sweep import sweep
+from hpcsim.commands.tune import tune
 from hpcsim.commands.validate import validate
+from hpcsim.commands.workload_convert import workload_convert
 from hpcsim.commands.workload_fetch import workload_fetch
+from hpcsim.commands.workload_generate import workload_generate
 from hpcsim.commands.workload_info import workload_info
+from hpcsim.commands.workload_transform import workload_transform
 
 app = typer.Typer(
     cls=CommandGroup,
@@ -34,19 +40,27 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-workload = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Get job logs and look into them.")
+workload = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Get job logs, look into them, make and change them."
+)
 
 app.command(cls=Command)(demo)
 app.command(cls=Command)(run)
 app.command(cls=Command)(compare)
+app.command(cls=Command)(sweep)
+app.command(cls=Command)(tune)
 app.command(cls=Command)(validate)
 app.command(cls=Command)(explain)
 app.command(cls=Command)(report)
 app.command(cls=Command)(plot)
+app.command(cls=Command)(check)
 app.command("list", cls=Command)(list_registry)
 app.add_typer(workload, name="workload")
 workload.command("info", cls=Command)(workload_info)
 workload.command("fetch", cls=Command)(workload_fetch)
+workload.command("generate", cls=Command)(workload_generate)
+workload.command("convert", cls=Command)(workload_convert)
+workload.command("transform", cls=Command)(workload_transform)
 
 
 def main() -> None:

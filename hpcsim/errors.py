@@ -73,7 +73,16 @@ class Clairvoyance(HpcsimError, PermissionError):
 
 
 class InvariantViolation(HpcsimError, AssertionError):
-    """The run-time checker or ``verify`` found a broken invariant: a defect, never the user's fault."""
+    """The run-time checker or ``verify`` found a broken invariant: a defect, never the user's fault.
+
+    ``faults`` lists all that `verify` found.
+    """
+
+    faults: tuple[str, ...] = ()
+
+
+class PolicyCheckFailed(HpcsimError, AssertionError):
+    """A policy breaks rules of `hpcsim.testing`; the message says which, and shows how."""
 
 
 class Unsupported(HpcsimError, ValueError):
@@ -108,6 +117,14 @@ class WorkloadError(HpcsimError, ValueError):
 
 class ResultError(HpcsimError, ValueError):
     """A saved result that is missing, truncated or foreign."""
+
+
+class ExperimentError(HpcsimError, ValueError):
+    """An experiment file that makes no sense, or a sweep that cannot be run or read."""
+
+
+class DiskFull(ExperimentError):
+    """There is no space left for results: the sweep stops, and can be resumed."""
 
 
 class FetchError(HpcsimError, OSError):

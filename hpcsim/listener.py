@@ -16,6 +16,9 @@ class Listener:
     def on_submit(self, job: Job, system: System) -> None:
         """*job* has entered the queue."""
 
+    def on_leave(self, job: Job, system: System) -> None:
+        """*job* has left the queue: it starts, or was rejected or cancelled while it waited."""
+
     def on_start(self, job: Job, node_ids: str, system: System) -> None:
         """*job* has started on *node_ids*, written ``"0-127,130"``."""
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, dataclass_transform
 
+import numpy as np
+
 from hpcsim.cluster import Cluster
 from hpcsim.job import Job
 from hpcsim.node_ids import Interval
@@ -19,6 +21,9 @@ class Placement(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         dataclass(kw_only=True, eq=False)(cls)
+
+    def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
+        """Forget everything and prepare for a run on *cluster*; draw random numbers from *rng* only."""
 
     @abstractmethod
     def place(self, job: Job, free: Sequence[Interval], cluster: Cluster) -> list[Interval]:

@@ -25,8 +25,10 @@ GROUPS = (
     "estimators",
     "placements",
     "readers",
+    "writers",
     "models",
     "datasets",
+    "transformations",
     "surrogates",
     "search",
     "advisors",
@@ -79,7 +81,7 @@ def make(group: str, name: str, /, **parameters: Any) -> Any:
         )
     known = [parameter.name for parameter in _parameters(factory)]
     for parameter in parameters:
-        if parameter not in known:
+        if parameter not in known and not _takes_any(factory):
             raise UnknownName(
                 f"{_singular(group).capitalize()} '{name}' has no parameter '{parameter}'.{closest(parameter, known)}",
                 f"It takes: {', '.join(known) or 'none'}.",
@@ -90,6 +92,11 @@ def make(group: str, name: str, /, **parameters: Any) -> Any:
 def summary(group: str, name: str) -> str:
     """Return the first line of the docstring behind *name*."""
     return (inspect.getdoc(find(group, name)) or "").partition("\n")[0]
+
+
+def _takes_any(factory: Any) -> bool:
+    kinds = (parameter.kind for parameter in inspect.signature(factory).parameters.values())
+    return inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def _parameters(factory: Any) -> list[inspect.Parameter]:
@@ -115,6 +122,7 @@ def _contract(group: str) -> type | None:
         "placements": "placement:Placement",
         "advisors": "advisor:Advisor",
         "surrogates": "surrogate:Surrogate",
+        "search": "search:Search",
     }
     if group not in contracts:
         return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from hpcsim.job import Job, JobOutcome
+from hpcsim.job import Job
 from hpcsim.listener import Listener
 
 if TYPE_CHECKING:
@@ -96,7 +96,10 @@ def choose_by_columns(
 
 
 class SortedQueue(WaitingJobs, Listener):
-    """Waiting jobs by a key computed once, at arrival: smallest first, equal keys as they arrived."""
+    """Waiting jobs by a key computed once, at arrival: smallest first, equal keys as they arrived.
+
+    Columns are kept only while the queue is deep: `_has_columns` says that they are up to date.
+    """
 
     def __init__(self, key: Callable[[Job, System], Any]) -> None:
         self._key = key
@@ -104,8 +107,9 @@ class SortedQueue(WaitingJobs, Listener):
         self._keys: list[Key] = []
         self._key_of: dict[int, Key] = {}
         self._arrivals = 0
-        self._nodes = np.zeros(64, dtype=np.int64)
-        self._limits_s = np.zeros(64, dtype=np.float64)
+        self._has_columns = False
+        self._nodes = np.zeros(0, dtype=np.int64)
+        self._limits_s = np.zeros(0, dtype=np.float64)
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -130,6 +134,8 @@ class SortedQueue(WaitingJobs, Listener):
         count = len(self._jobs)
         if count <= FEW_SLOTS:
             return choose_among(self._jobs, free, now_s, latest_end_s, extra)
+        if not self._has_columns:
+            self._make_columns()
         columns = QueueColumns(self._jobs, self._nodes[:count], self._limits_s[:count], 0)
         return choose_by_columns(columns, free, now_s, latest_end_s, extra)
 
@@ -143,26 +149,14 @@ class SortedQueue(WaitingJobs, Listener):
         entry = (self._key(job, system), self._arrivals)
         self._key_of[job.row] = entry
         at = bisect_left(self._keys, entry)
-        count = len(self._jobs)
-        if count == len(self._nodes):
-            self._nodes = np.concatenate([self._nodes, np.zeros_like(self._nodes)])
-            self._limits_s = np.concatenate([self._limits_s, np.zeros_like(self._limits_s)])
-        if at < count:
-            self._nodes[at + 1 : count + 1] = self._nodes[at:count]
-            self._limits_s[at + 1 : count + 1] = self._limits_s[at:count]
         self._keys.insert(at, entry)
         self._jobs.insert(at, job)
-        self._nodes[at] = job.nodes
-        self._limits_s[at] = job.limit_s
+        if self._has_columns:
+            self._open_slot(at, job)
 
-    def on_start(self, job: Job, node_ids: str, system: System) -> None:
+    def on_leave(self, job: Job, system: System) -> None:
         """Take the job out."""
         self._remove(job)
-
-    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
-        """Take out a job that was rejected or cancelled while it waited."""
-        if job.row in self._key_of:
-            self._remove(job)
 
     def on_change(self, old: Job, new: Job, system: System) -> None:
         """Put a changed job in its new place."""
@@ -173,7 +167,25 @@ class SortedQueue(WaitingJobs, Listener):
         at = bisect_left(self._keys, self._key_of.pop(job.row))
         del self._keys[at]
         del self._jobs[at]
-        count = len(self._jobs)
-        if at < count:
+        if self._has_columns:
+            count = len(self._jobs)
+            self._has_columns = count > FEW_SLOTS // 2
             self._nodes[at:count] = self._nodes[at + 1 : count + 1]
             self._limits_s[at:count] = self._limits_s[at + 1 : count + 1]
+
+    def _make_columns(self) -> None:
+        room = np.zeros(len(self._jobs), dtype=np.int64)
+        self._nodes = np.concatenate([np.array([job.nodes for job in self._jobs]), room])
+        self._limits_s = np.concatenate([np.array([job.limit_s for job in self._jobs], dtype=np.float64), room])
+        self._has_columns = True
+
+    def _open_slot(self, at: int, job: Job) -> None:
+        """Make room in the columns for *job*, which stands at place *at* now."""
+        count = len(self._jobs)
+        if count > len(self._nodes):
+            self._make_columns()
+            return
+        self._nodes[at + 1 : count] = self._nodes[at : count - 1]
+        self._limits_s[at + 1 : count] = self._limits_s[at : count - 1]
+        self._nodes[at] = job.nodes
+        self._limits_s[at] = job.limit_s

@@ -30,7 +30,14 @@ Column = NDArray[Any]
 REQUIRED = ("job_id", "submit_s", "run_s", "limit_s", "nodes")
 """Columns that every workload has."""
 
-HIDDEN = ("run_s", "end_state", "recorded_wait_s", "recorded_nodes", "cpu_s", "used_memory_bytes")
+HIDDEN = (
+    *("run_s", "end_state", "recorded_state", "recorded_wait_s", "recorded_nodes", "cpu_s", "used_memory_bytes"),
+    *("recorded_exit_status", "recorded_energy_j", "recorded_mean_power_w", "recorded_max_power_w"),
+    "recorded_power_series_w",
+    # what the job would do at other node counts, see hpcsim.scaling
+    *("scaling_law", "scaling_a", "scaling_b", "scaling_table"),
+    *("mean_power_w", "idle_w", "peak_w", "waiting_share"),
+)
 """Columns that only the engine, metrics and validation may read: they were not known at submission."""
 
 UNKNOWABLE = frozenset({"user_id", "group_id", "app_id", "account", "qos", "name", "power_w"})
@@ -171,7 +178,7 @@ class Workload:
         for name in sorted(self.columns):
             column = self.columns[name]
             digest.update(f"{name}:{column.dtype.str}:{len(column)};".encode())
-            digest.update(repr(column.tolist()).encode() if column.dtype == object else column.tobytes())
+            digest.update(repr(_ordered(column)).encode() if column.dtype == object else column.tobytes())
         return digest.hexdigest()
 
     def to_frame(self) -> pd.DataFrame:
@@ -187,6 +194,11 @@ def _known(column: Column) -> list[Any]:
     if column.dtype == object or not bool(np.any((column == -1) | (column != column))):  # noqa: PLR0124 - NaN alone differs
         return values
     return [None if value == -1 or value != value else value for value in values]  # noqa: PLR0124 - likewise
+
+
+def _ordered(column: Column) -> list[Any]:
+    """Return the values of a column of objects; sets as sorted lists, for their own order differs by process."""
+    return [sorted(value) if isinstance(value, frozenset | set) else value for value in column.tolist()]
 
 
 def _times(name: str, values: ArrayLike) -> Column:

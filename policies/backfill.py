@@ -8,22 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from hpcsim.cluster import Cluster
 from hpcsim.decision import Decision
-from hpcsim.errors import HpcsimError
 from hpcsim.estimator import Estimator
 from hpcsim.listener import Listener
+from hpcsim.policies.backfill_options import check_options
+from hpcsim.policies.committed import CommittedPass
+from hpcsim.policies.composition import declare, each_once
 from hpcsim.policies.conservative import ConservativePlan
+from hpcsim.policies.cqsim import CqsimPass
 from hpcsim.policies.estimators import Requested
-from hpcsim.policies.orders import FCFS
+from hpcsim.policies.orders import FCFS, SJF
 from hpcsim.policies.reserving import ReservingPass
 from hpcsim.policies.shadow import ShadowPass
+from hpcsim.policies.sorted_candidates import SortedCandidatesPass
 from hpcsim.policy import Order, Policy
 from hpcsim.system import System
+
+Pass = ShadowPass | ReservingPass | ConservativePlan | CommittedPass
 
 
 class Backfill(Policy):
@@ -31,16 +37,23 @@ class Backfill(Policy):
 
     Parameters:
         order: who comes first.
-        backfill_order: in which order later jobs are tried; default: *order*.
+        backfill_order: in which order later jobs are tried; default: *order* (``"rlscheduler"``:
+            order of arrival).
         reservations: 0, none: any job that fits starts; 1, EASY; k, the first k blocked jobs,
             re-derived at each pass; ``"all"``, conservative: a promise for every job at arrival.
         admit: with one reservation, who may pass: ``"shadow+extra"``, jobs that end by the shadow
-            time or use only extra nodes; ``"shadow"``, only the former.
-        boundary: ``"<="`` counts a job that ends exactly at the shadow time as ended by it.
+            time or use only extra nodes; ``"shadow"``, only the former. Default: the protocol's own.
+        boundary: ``"<="`` counts a job that ends exactly at the shadow time as ended by it, ``"<"``
+            does not. Default: the protocol's own.
         estimates: how long jobs are planned to run.
         depth: how many jobs behind the first blocked one are tried; None: all.
         compress: with ``"all"``, when promises are remade: ``"early"``, when a job ends before its
             planned end; ``"any"``, at every end.
+        protocol: ``"textbook"``, one pass an instant, reservations derived anew at each. The others
+            repeat what another simulator calls EASY, with one reservation: ``"rlscheduler"`` goes
+            event by event, with a committed head and a fixed shadow time, admits by ``"shadow"`` and
+            ``"<"``, and backfills in order of arrival unless told otherwise (``depth=0``: no
+            backfilling); ``"cqsim"`` tests candidates by their true run times, clairvoyantly.
 
     Source: Mu'alem and Feitelson, IEEE TPDS 12(6), 2001.
     """
@@ -48,16 +61,24 @@ class Backfill(Policy):
     order: Order = field(default_factory=FCFS)
     backfill_order: Order | None = None
     reservations: int | Literal["all"] = 1
-    admit: Literal["shadow+extra", "shadow"] = "shadow+extra"
-    boundary: Literal["<=", "<"] = "<="
+    admit: Literal["shadow+extra", "shadow"] | None = None
+    boundary: Literal["<=", "<"] | None = None
     estimates: Estimator = field(default_factory=Requested)
     depth: int | None = None
     compress: Literal["early", "any"] = "early"
+    protocol: Literal["textbook", "rlscheduler", "cqsim"] = "textbook"
 
     invariances = ("time-shift",)
 
     def __post_init__(self) -> None:
-        _check_options(self)
+        is_committed = self.protocol == "rlscheduler"
+        if self.admit is None:
+            self.admit = "shadow" if is_committed else "shadow+extra"
+        if self.boundary is None:
+            self.boundary = "<" if is_committed else "<="
+        check_options(self)
+        parts = (self.order, self.backfill_order, self.estimates)
+        declare(self, parts, is_clairvoyant=self.protocol == "cqsim", keeps_guarantees=_keeps_guarantees(self))
 
     def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
         """Forget everything; pick the algorithm for the number of reservations."""
@@ -65,18 +86,20 @@ class Backfill(Policy):
         if self.backfill_order is not None:
             self.backfill_order.reset(cluster, rng)
         self.estimates.reset()
-        self._pass: ShadowPass | ReservingPass | ConservativePlan
-        if self.reservations == "all":
+        self._pass: Pass
+        if self.protocol != "textbook":
+            self._pass = CommittedPass(self) if self.protocol == "rlscheduler" else CqsimPass(self)
+        elif self.reservations == "all":
             self._pass = ConservativePlan(self)
         elif self.reservations <= 1:
-            self._pass = ShadowPass(self)
+            self._pass = SortedCandidatesPass(self) if SortedCandidatesPass.serves(self) else ShadowPass(self)
         else:
             self._pass = ReservingPass(self)
 
     def listeners(self) -> Sequence[Listener]:
         """Return the parts that hear what happens: orders, estimates and the algorithm."""
         orders = [*self.order.listeners(), *(self.backfill_order.listeners() if self.backfill_order else ())]
-        return (*orders, self.estimates, self._pass)
+        return each_once(self.estimates, *orders, self._pass)
 
     def schedule(self, system: System) -> Iterable[Decision]:
         """Start what may start by the rules above."""
@@ -92,6 +115,17 @@ class EASY(Backfill):
     guarantees = ("no-head-delay",)
 
 
+class EasySJBF(Backfill):
+    """EASY-SJBF: EASY in which later jobs are tried shortest first, by requested time.
+
+    Source: Tsafrir, Etsion and Feitelson, IEEE TPDS 18(6), 2007, for the name.
+    """
+
+    backfill_order: Order | None = field(default_factory=SJF)
+
+    guarantees = ("no-head-delay",)
+
+
 class Conservative(Backfill):
     """Conservative backfilling: every job is promised a start at arrival, and nobody delays a promise.
 
@@ -103,31 +137,11 @@ class Conservative(Backfill):
     guarantees = ("no-delay-of-any",)
 
 
-def _check_options(policy: Backfill) -> None:
-    """Refuse values outside each option's range."""
-    choices: dict[str, tuple[Any, ...]] = {
-        "admit": ("shadow+extra", "shadow"),
-        "boundary": ("<=", "<"),
-        "compress": ("early", "any"),
-    }
-    for name, allowed in choices.items():
-        if getattr(policy, name) not in allowed:
-            raise HpcsimError(f"{name} is {getattr(policy, name)!r}.", f"Give one of {', '.join(allowed)}.")
-    kinds: dict[str, tuple[type, bool]] = {
-        "order": (Order, False),
-        "backfill_order": (Order, True),
-        "estimates": (Estimator, False),
-    }
-    for name, (kind, is_optional) in kinds.items():
-        value = getattr(policy, name)
-        if not isinstance(value, kind) and not (is_optional and value is None):
-            raise HpcsimError(f"{name} is {value!r}.", f"Give an {kind.__name__}, such as the registered ones.")
-    count = policy.reservations
-    if count != "all" and not _is_count(count):
-        raise HpcsimError(f"reservations is {count!r}.", "Give a whole number from 0, or 'all'.")
-    if policy.depth is not None and not _is_count(policy.depth):
-        raise HpcsimError(f"depth is {policy.depth!r}.", "Give a whole number from 0, or leave it out.")
+def _keeps_guarantees(policy: Backfill) -> bool:
+    """Whether what the class guarantees holds with these options.
 
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    Promises by anything but limits can be broken, and so can those to a head that others overtake.
+    """
+    is_textbook = policy.protocol == "textbook" and policy.reservations != 0
+    keeps_its_head = policy.reservations == "all" or isinstance(policy.order, FCFS)
+    return is_textbook and keeps_its_head and type(policy.estimates) is Requested

@@ -27,11 +27,12 @@ def demo(
     FCFS, EASY and conservative backfilling; the last line printed is the path of an HTML report.
     """
     from hpcsim.results.comparison import compare
+    from hpcsim.results.pairwise import against_first
 
     check_folder(out)
     shown = run_demo(jobs=jobs, seed=seed, watch=watch)
     title = f"Generated workload (load {LOAD}, seed {seed}) on {shown.cluster.nodes} nodes"
     print_comparison(title, compare(shown.results))
     path = (out / REPORT).absolute()
-    write_report_file(shown.results, path, title=title)
+    write_report_file(shown.results, path, title=title, pairs=against_first(shown.results, seed=seed))
     typer.echo(path)

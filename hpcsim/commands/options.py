@@ -24,7 +24,7 @@ def path(text: str) -> Path:
     return Path(text)
 
 
-Trace = Annotated[str, typer.Argument(metavar="TRACE", help="Job log in the Standard Workload Format, .gz or plain.")]
+Trace = Annotated[str, typer.Argument(metavar="TRACE", help="Job log: SWF, sacct, PBS, ... ; .gz or plain.")]
 Nodes = Annotated[
     int | None,
     typer.Option("--nodes", min=1, metavar="N", help="Machine of N nodes, or processors if the log counts those."),
@@ -36,6 +36,10 @@ Processors = Annotated[
 ClusterFile = Annotated[
     Path | None, typer.Option("--cluster", parser=path, metavar="FILE", help="Machine described in a TOML file.")
 ]
+Placement = Annotated[
+    str | None,
+    typer.Option("--placement", metavar="NAME", help="Which free nodes a job gets: registry name or file.py:Class."),
+]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows of the log.")]
 Until = Annotated[
     float | None, typer.Option("--until", metavar="S", help="Cut the run at S seconds of the log's clock.")
@@ -43,6 +47,14 @@ Until = Annotated[
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Root of all randomness.")]
 Mode = Annotated[
     ReadMode | None, typer.Option("--mode", help="What to do with faulty rows of the log; repair if not given.")
+]
+Format = Annotated[
+    str,
+    typer.Option("--format", metavar="NAME", help="Format of the log, from `hpcsim list readers`."),
+]
+Read = Annotated[
+    list[str] | None,
+    typer.Option("--read", metavar="KEY=VALUE", help="Option of the log's reader, as zone=Europe/Paris; repeatable."),
 ]
 Quarantine = Annotated[
     Path | None,
@@ -58,4 +70,11 @@ Out = Annotated[
 ReportFolder = Annotated[Path, typer.Option("--out", parser=path, metavar="DIR", help="Folder for the report.")]
 ReportFile = Annotated[
     Path | None, typer.Option("--report", parser=path, metavar="FILE", help="Write an HTML report into this file.")
+]
+NewLog = Annotated[
+    Path, typer.Option("--out", parser=path, metavar="FILE", help="File to write: .swf, .swf.gz or .parquet.")
+]
+WriteAs = Annotated[
+    str | None,
+    typer.Option("--as", metavar="NAME", help="Format to write, see `hpcsim list writers`; else by the file's name."),
 ]

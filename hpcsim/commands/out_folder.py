@@ -31,6 +31,11 @@ def check_result_folder(path: Path | None) -> None:
         refuse_foreign(path)
 
 
+def folder_name(label: str) -> str:
+    """Return the name of the folder for the results of a policy: its label, without what would lead elsewhere."""
+    return label.replace("/", "_").lstrip(".") or "policy"
+
+
 def check_file(path: Path | None) -> None:
     """Refuse a file that could not be written, as `check_folder` does for its folder."""
     if path is None:

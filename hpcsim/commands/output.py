@@ -23,8 +23,13 @@ def print_json(data: Any) -> None:
     typer.echo(json.dumps(plain(data), indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
-    """Write a table on standard output, the first *left* columns left-aligned, the others right-aligned."""
+def print_table(
+    title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1, last_is_text: bool = False
+) -> None:
+    """Write a table on standard output; text is left-aligned and wraps, the rest is right-aligned.
+
+    Text are the first *left* columns and, if so said, the last one.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -39,7 +44,7 @@ def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str
         padding=(0, 1, 0, 0),
     )
     for column, heading in enumerate(headings):
-        is_text = column < left
+        is_text = column < left or (last_is_text and column == len(headings) - 1)
         table.add_column(heading, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
     for row in rows:
         table.add_row(*row)

@@ -12,9 +12,11 @@ from hpcsim.commands.out_folder import check_file
 from hpcsim.commands.output import say
 from hpcsim.commands.report_file import write_report_file
 from hpcsim.commands.saved_run import Runs, read_runs
+from hpcsim.errors import ResultError
 from hpcsim.results.quantities import count
 
 if TYPE_CHECKING:
+    from hpcsim.results.pairwise import Pairwise
     from hpcsim.results.result import Result
 
 
@@ -34,10 +36,21 @@ def report(
 
     check_file(out)
     results = read_runs(runs)
-    write_report_file(results, out, title=title or _title(results))
+    write_report_file(results, out, title=title or _title(results), pairs=_pairs(results))
     if not is_available():
         say("A small page without interaction; for the full one: pip install 'hpcsim-des[report]'.")
     typer.echo(str(out))
+
+
+def _pairs(results: dict[str, Result]) -> list[Pairwise]:
+    """Return each run against the first; none, with the reason said, where they cannot be held against each other."""
+    from hpcsim.results.pairwise import against_first
+
+    try:
+        return against_first(results)
+    except ResultError as error:
+        say(f"No differences in the report: {error.cause}")
+        return []
 
 
 def _title(results: dict[str, Result]) -> str:

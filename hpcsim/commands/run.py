@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hpcsim import registry
 from hpcsim.commands import options
 from hpcsim.commands.live_view import live
 from hpcsim.commands.out_folder import check_file, check_result_folder
@@ -53,14 +54,27 @@ def run(
     processors: options.Processors = None,
     cluster: options.ClusterFile = None,
     policy: Annotated[
-        str, typer.Option("--policy", metavar="NAME", help="Registry name, module:Class or file.py:Class.")
+        str,
+        typer.Option(
+            "--policy",
+            metavar="NAME[:KEY=VALUE,...]",
+            help="Registry name, module:Class or file.py:Class, and its parameters.",
+        ),
     ] = "easy",
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Parameter of the policy; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Parameter of the policy, as order=wfp3, or of a part of it, as order.compat=rlscheduler; repeatable.",
+        ),
     ] = None,
+    placement: options.Placement = None,
     limit: options.Limit = None,
     until: options.Until = None,
     seed: options.Seed = 0,
+    file_format: options.Format = "auto",
+    read: options.Read = None,
     mode: options.Mode = None,
     quarantine: options.Quarantine = None,
     check: options.Check = False,
@@ -75,11 +89,14 @@ def run(
     check_result_folder(out)
     check_file(report)
     ((label, chosen),) = choose_policies([policy], settings or ()).items()
-    workload = read_trace(trace, mode=mode, quarantine=quarantine, limit=limit)
+    where = None if placement is None else registry.make("placements", placement)
+    workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
     shown = live if live_view else watch
     with results_only(), partial_saved(out), shown(label, len(workload)) as recorders:
-        result = simulate(workload, machine, chosen, seed=seed, until=until, check=check, recorders=recorders)
+        result = simulate(
+            workload, machine, chosen, seed=seed, until=until, check=check, recorders=recorders, placement=where
+        )
     if out is not None:
         result.save(out)
         say(f"Saved in {out}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,33 +12,46 @@ from hpcsim.cluster import Cluster
 from hpcsim.commands.options import ReadMode
 from hpcsim.commands.out_folder import check_file
 from hpcsim.commands.output import say
+from hpcsim.commands.policy_specs import parse_setting
 from hpcsim.commands.progress import busy
 from hpcsim.errors import ClusterError, WorkloadError
-from hpcsim.results.quantities import count
+from hpcsim.results.quantities import count, percentage
 from hpcsim.workload import Workload
 
-FORMAT = "swf"
+ENOUGH_JOBS, LOW_LOAD, HIGH_LOAD = 100, 0.02, 1.3
+"""From this many jobs on, a load outside these bounds is worth a word."""
+
 GUESSED_MACHINE = "machine-from-widest-job"
 """Rule in a reader's ledger: the log names no machine, so its widest job stands in for one."""
 
 
 def read_trace(
-    path: str, *, mode: ReadMode | None = None, quarantine: Path | None = None, limit: int | None = None
+    path: str,
+    file_format: str = "auto",
+    settings: Sequence[str] | None = None,
+    *,
+    mode: ReadMode | None = None,
+    quarantine: Path | None = None,
+    limit: int | None = None,
 ) -> Workload:
     """Read a job log, or its first *limit* rows; refused rows go to the file *quarantine*, if given.
 
+    *settings* are ``key=value`` texts for the format's reader.
+
     Raises:
+        UnknownName: there is no such format, or its reader has no such option.
         WorkloadError: *mode* and *quarantine* contradict each other, or the log cannot be read.
         ResultError: *quarantine* cannot be written.
     """
-    options: dict[str, Any] = {"mode": _mode(mode, quarantine)}
+    options: dict[str, Any] = dict(parse_setting(text, "--read") for text in settings or ())
+    options["mode"] = str(_mode(mode, quarantine))
     if quarantine is not None:
         _check_quarantine(Path(path), quarantine)
         options["quarantine_path"] = quarantine
     if limit is not None:
         options["limit_rows"] = limit
     with warnings.catch_warnings(record=True) as caught, busy(f"Reading {Path(path).name}"):
-        workload: Workload = registry.find("readers", FORMAT)(path, **options)
+        workload: Workload = registry.make("readers", file_format, path=path, **options)
     for warning in caught:  # now that the spinner is off the line
         warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
     if workload.limits_are_run_times:
@@ -76,7 +90,9 @@ def choose_machine(
     if sum(option is not None for option in (nodes, processors, cluster_file)) > 1:
         raise ClusterError("The machine is given more than once.", "Give one of --nodes, --processors and --cluster.")
     if cluster_file is not None:
-        return _from_file(workload, cluster_file)
+        cluster = _from_file(workload, cluster_file)
+        _tell_unlikely_load(workload, cluster.nodes)
+        return cluster
     if processors is not None and workload.counted == "nodes":
         raise ClusterError(
             "This log counts nodes, not processors.", f"Give --nodes N instead of --processors {processors}."
@@ -84,13 +100,37 @@ def choose_machine(
     if nodes is not None and workload.counted == "processors":
         say(f"This log counts processors: --nodes {nodes} means {count(nodes, 'processor')}.")
     size = nodes or processors or _by_the_log(workload)
-    return Cluster.of_processors(size) if workload.counted == "processors" else Cluster.of_nodes(size)
+    _tell_unlikely_load(workload, size)
+    return Cluster.of_processors(size) if workload.counted == "processors" else _of_nodes(workload, size)
 
 
 def describe(trace: str, cluster: Cluster) -> str:
     """Return the trace's and the machine's part of a table's title."""
     name = "" if cluster.name == "cluster" else f"{cluster.name}, "
     return f"{Path(trace).name} on {name}{count(cluster.nodes, cluster.counted.removesuffix('s'))}"
+
+
+def _tell_unlikely_load(workload: Workload, size: int) -> None:
+    """Say so where the jobs' load shows that the machine is hardly the one that they ran on."""
+    load = workload.offered_load(size)
+    if size == workload.machine_nodes or len(workload) < ENOUGH_JOBS or not (load < LOW_LOAD or load > HIGH_LOAD):
+        return
+    widest = count(int(workload.columns["nodes"].max()), workload.counted.removesuffix("s"))
+    machine = count(size, workload.counted.removesuffix("s"))
+    say(f"Warning: as logged, the jobs offer a load of {percentage(load)} to {machine}; the widest takes {widest}.")
+    say("Check the machine's size, and whether jobs shared nodes (then try --read count=processors).")
+
+
+def _of_nodes(workload: Workload, size: int) -> Cluster:
+    """Return *size* nodes, each with what the log's jobs ask of one at most; say so where that is more than a core."""
+    cores, gpus = (
+        int(workload.columns[name].max(initial=0)) if name in workload.columns else 0
+        for name in ("cores_per_node", "gpus_per_node")
+    )
+    if cores > 1 or gpus:
+        parts = count(max(cores, 1), "core") + (f" and {count(gpus, 'GPU')}" if gpus else "")
+        say(f"Each node is taken to have {parts}, the most that a job asks of one.")
+    return Cluster.of_nodes(size, cores=max(cores, 1), gpus=gpus)
 
 
 def _by_the_log(workload: Workload) -> int:

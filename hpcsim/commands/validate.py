@@ -36,6 +36,8 @@ def validate(
     cluster: options.ClusterFile = None,
     limit: options.Limit = None,
     seed: options.Seed = 0,
+    file_format: options.Format = "auto",
+    read: options.Read = None,
     mode: options.Mode = None,
     json: options.Json = False,
 ) -> None:
@@ -44,7 +46,7 @@ def validate(
     Differences between policies that are smaller than the median error here deserve no belief.
     """
     policies = choose_policies(policy or ["fcfs", "easy"])
-    workload = read_trace(trace, mode=mode, limit=limit)
+    workload = read_trace(trace, file_format, read, mode=mode, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
     with results_only():
         found = validate_waits(workload, machine, policies, watch=watch, seed=seed)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 
 from hpcsim.commands import options
 from hpcsim.commands.output import print_json, print_table
 from hpcsim.commands.trace import read_trace
+from hpcsim.commands.workload_moments import histogram_rows, model_like, moment_rows, moments
+from hpcsim.commands.workload_picture import picture
 from hpcsim.errors import WorkloadRepaired
 from hpcsim.results.quantities import duration, number, percentage
 from hpcsim.workload import Workload
@@ -23,20 +26,36 @@ PERCENTILES = (25, 50, 75, 95, 100)
 def workload_info(
     trace: options.Trace,
     limit: options.Limit = None,
+    file_format: options.Format = "auto",
+    read: options.Read = None,
     mode: options.Mode = None,
     quarantine: options.Quarantine = None,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="MODEL", help="Compare its moments with a model's, as lublin:classes=batch."),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Show what a job log holds, and what the reader kept, changed and refused."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WorkloadRepaired)  # the table of rules says it better
-        workload = read_trace(trace, mode=mode, quarantine=quarantine, limit=limit)
+        workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     facts = describe_workload(workload)
+    facts["moments"] = moments(workload)
+    model = None if against is None else model_like(against, workload)
+    if model is not None:
+        facts["model_moments"] = moments(model)
     if json:
         print_json(facts)
         return
     print_table(Path(trace).name, ("", ""), _fact_rows(facts, workload.counted))
     print_table("Distribution over usable jobs", ("", *_percentile_names()), _percentile_rows(facts))
+    headings, rows = picture(workload)
+    print_table("Jobs by size and run time, in percent", headings, rows)
+    if model is not None:
+        headings = ["", Path(trace).name, str(against)]
+        print_table(f"Moments, and those of {against}", headings, moment_rows(facts["moments"], facts["model_moments"]))
+        print_table("Shares of jobs", headings, histogram_rows(workload, model), left=3)
     if facts["rules"]:
         rows = [(r["remark"] or r["rule"], r["effect"], number(r["rows"])) for r in facts["rules"]]
         print_table("What the reader did", ("rule", "effect", "rows"), rows, left=2)

@@ -97,12 +97,14 @@ class JobLife:
         held.happen_at(self.env, end_s, COMPLETION, self._on_end)
         if self._checker:
             self._checker.started(job, now_s, held.intervals)
+        if self._observers.leave:
+            self._observers.tell(self._observers.leave, job, self._system)
         if self._observers.start:
             self._observers.tell(self._observers.start, job, held.node_ids, self._system)
 
     def reject(self, job: Job, reason: str) -> None:
         """Turn a waiting job away."""
-        self._leave_queue(job.row)
+        self._leave_queue(job)
         self._close_unstarted(job, JobState.REJECTED, reason)
 
     def cancel(self, row: int, reason: str) -> None:
@@ -111,7 +113,7 @@ class JobLife:
         if held is None:
             job = self.queue.get(row)
             assert job is not None
-            self._leave_queue(job.row)
+            self._leave_queue(job)
             self._close_unstarted(job, JobState.CANCELLED, reason)
             self.has_news = True
         else:
@@ -168,10 +170,12 @@ class JobLife:
         )
         self._observers.tell(self._observers.end, job, outcome, self._system)
 
-    def _leave_queue(self, row: int) -> None:
-        self._keeper.remove(row)
+    def _leave_queue(self, job: Job) -> None:
+        self._keeper.remove(job.row)
         if self.promised:
-            self.promised.pop(row, None)
+            self.promised.pop(job.row, None)
+        if self._observers.leave:
+            self._observers.tell(self._observers.leave, job, self._system)
 
 
 def _admission(cluster: Cluster) -> Callable[[Job], str]:

@@ -20,6 +20,7 @@ class Observers:
     def __init__(self, policy: Policy | None, recorders: Sequence[Recorder]) -> None:
         listeners = [*(policy.listeners() if policy else ()), *recorders]
         self.submit = _overridden("on_submit", Listener, listeners)
+        self.leave = _overridden("on_leave", Listener, listeners)
         self.start = _overridden("on_start", Listener, listeners)
         self.end = _overridden("on_end", Listener, listeners)
         self.decision = _overridden("on_decision", Recorder, recorders)

@@ -105,6 +105,9 @@ class Simulation:
         if policy is not None:
             rng = np.random.default_rng(np.random.SeedSequence(seed))
             Observers.tell([policy.reset], cluster, rng)
+        if placement is not None:
+            rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
+            Observers.tell([placement.reset], cluster, rng)
         observers = Observers(policy, recorders)
         self._life.connect(observers, self.system)
         self._passes.connect(observers, self.system)

@@ -35,7 +35,7 @@ def compare(results: Mapping[str, Result], *, allow_unequal: bool = False) -> pd
     if not results:
         raise ResultError("There is no result to compare.", "Give at least one.")
     if not allow_unequal:
-        _refuse_unequal(results)
+        refuse_unequal(results)
     rows = [_row(result) for result in results.values()]
     return pd.DataFrame(rows, index=pd.Index(list(results), name="policy"))
 
@@ -53,7 +53,8 @@ def _row(result: Result) -> dict[str, Figure]:
     return counts | {key: math.nan if summary[key] is None else summary[key] for key in HEADLINES}
 
 
-def _refuse_unequal(results: Mapping[str, Result]) -> None:
+def refuse_unequal(results: Mapping[str, Result]) -> None:
+    """Raise `ResultError` unless all results finished the same jobs; it gives the counts of those that differ."""
     (first, reference), *others = results.items()
     expected = finished(reference).reset_index(drop=True)
     for name, result in others:

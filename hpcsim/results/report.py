@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from hpcsim.errors import ResultError
 from hpcsim.results import charts
 from hpcsim.results.comparison import compare
+from hpcsim.results.pairwise import Pairwise
+from hpcsim.results.pairwise_report import pairwise_tables
 from hpcsim.results.quantities import count, duration, number, percentage
 from hpcsim.results.report_style import STYLE
 from hpcsim.results.result import Result
@@ -48,21 +50,23 @@ POINTS_OF_ONE, POINTS_OF_SEVERAL = 600, 150
 """Points of a line alone, and of lines that cross each other: finer ones would hide each other."""
 
 
-def write_report(results: Mapping[str, Result], path: str | Path, *, title: str) -> None:
+def write_report(
+    results: Mapping[str, Result], path: str | Path, *, title: str, pairs: Sequence[Pairwise] = ()
+) -> None:
     """Write the report on *results*, named as given, to an HTML file at *path*.
 
     Raises:
         ResultError: there is no result, or the file cannot be written.
     """
-    page = render(results, title=title)
+    page = render(results, title=title, pairs=pairs)
     try:
         Path(path).write_text(page, encoding="utf-8")
     except OSError as error:
         raise ResultError(f"Cannot write the report {path}: {error}.", "Check the path.") from error
 
 
-def render(results: Mapping[str, Result], *, title: str) -> str:
-    """Return the report as HTML text. Raises `ResultError` if *results* is empty."""
+def render(results: Mapping[str, Result], *, title: str, pairs: Sequence[Pairwise] = ()) -> str:
+    """Return the report as HTML text, with a table for each of *pairs*. Raises `ResultError` if *results* is empty."""
     if not results:
         raise ResultError("There is no result to report on.", "Give at least one.")
     return "\n".join(
@@ -74,7 +78,9 @@ def render(results: Mapping[str, Result], *, title: str) -> str:
             f"<h1>{escape(title)}</h1>",
             *(f'<p class="verdict">{escape(sentence)}</p>' for sentence in verdict(results)[:1]),
             *(f'<p class="note">{escape(sentence)}</p>' for sentence in verdict(results)[1:]),
+            *(f"<p>{escape(pair.headline())}</p>" for pair in pairs),
             _table(results),
+            pairwise_tables(pairs),
             _charts(results),
             _ingest(results),
             _provenance(results),

@@ -53,6 +53,7 @@ th:first-child,.rules td:first-child{{text-align:left;padding-left:0}}
 td{{white-space:nowrap}}
 .rules td:first-child{{white-space:normal}}
 .best{{font-weight:700;background:var(--best)}}
+.shown{{font-weight:700}}
 .charts{{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:1rem}}
 figure{{margin:0;padding:.75rem;background:var(--card);border:1px solid var(--rule);border-radius:.5rem;min-width:0}}
 figcaption{{font-weight:600;color:var(--ink)}}

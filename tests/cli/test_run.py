@@ -8,10 +8,12 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from typer.testing import Result
 
 from hpcsim import Cluster
+from hpcsim.registry import names
 
 Cli = Callable[..., Result]
 Shell = Callable[..., subprocess.CompletedProcess[str]]
@@ -83,6 +85,61 @@ def test_set_changes_the_policy(cli: Cli, trace: Path) -> None:
     assert waits() == pytest.approx((0 + 99 + 148 + 97) / 4)
     assert waits("--set", "depth=0") == pytest.approx((0 + 99 + 148 + 167) / 4)
     assert waits("--set", "order=sjf", "--set", "depth=0") == pytest.approx((0 + 119 + 98 + 117) / 4)
+
+
+def test_set_reaches_the_parts_of_a_policy_by_name(cli: Cli, trace: Path, tmp_path: Path) -> None:
+    """The record of the run says what was made of it."""
+    options = ("order=wfp3", "order.compat=rlscheduler", "estimates=user-quantile", "estimates.quantile=0.5")
+    settings = [word for option in options for word in ("--set", option)]
+    assert cli("run", trace, "--policy", "backfill", *settings, "--out", tmp_path / "out").exit_code == 0
+    record = json.loads((tmp_path / "out" / "provenance.json").read_text())["policy"]["parameters"]
+    assert record["order"] == {"class": "WFP3", "compat": "rlscheduler"}
+    assert (record["estimates"]["class"], record["estimates"]["quantile"]) == ("UserQuantile", 0.5)
+
+
+@pytest.mark.parametrize("name", names("policies"))
+def test_every_policy_can_be_run_by_its_name(cli: Cli, trace: Path, name: str) -> None:
+    done = cli("run", trace, "--policy", name, "--check", "--json")
+    assert json.loads(done.stdout)["jobs_started"] == 4
+
+
+@pytest.mark.parametrize("group", ["orders", "estimators"])
+def test_every_part_can_be_set_by_its_name(cli: Cli, trace: Path, group: str) -> None:
+    for name in names(group):
+        extra = ("--set", "order.function=operator:is_") if name == "by-function" else ()
+        part = {"orders": "order", "estimators": "estimates"}[group]
+        assert cli("run", trace, "--policy", "easy", "--set", f"{part}={name}", *extra, "--json").exit_code == 0
+
+
+def test_placement_chooses_the_nodes(cli: Cli, write_log: Callable[..., Path], tmp_path: Path) -> None:
+    """Job 3 wants two processors when 0, 2 and 3 are free: the lowest ids, or the two beside each other."""
+    log = write_log([(1, 0, 10, 1), (2, 0, 99, 1), (3, 20, 5, 2)])
+    placed = {}
+    for name in names("placements"):
+        done = cli("run", log, "--placement", name, "--check", "--out", tmp_path / name)
+        assert done.exit_code == 0, done.output
+        placed[name] = pd.read_parquet(tmp_path / name / "jobs.parquet")["node_ids"].iloc[2]
+    assert (placed["first-fit"], placed["best-fit"], placed["contiguous"]) == ("0,2", "2-3", "2-3")
+    assert cli("run", log, "--placement", "best-fti").stderr.count("Did you mean 'best-fit'?") == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (("order=wfp33",), "Did you mean 'wfp3'?"),
+        (("order.compat=rlscheduler",), "Add --set order=NAME"),
+        (("order=wfp3", "order.compta=1"), "Did you mean 'compat'?"),
+        (("order=multifactor", "order.half_life_s=-1"), "half_life_s is -1"),
+        (("protocol=rlscheduler", "reservations=2"), "has one reservation"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_in_a_sentence(
+    cli: Cli, trace: Path, settings: tuple[str, ...], message: str
+) -> None:
+    words = [word for setting in settings for word in ("--set", setting)]
+    done = cli("run", trace, "--policy", "easy", *words)
+    assert done.exit_code != 0
+    assert message in done.stderr
 
 
 def test_limit_and_until_cut_the_run(cli: Cli, trace: Path) -> None:

@@ -207,7 +207,7 @@ def test_returning_what_cannot_be_iterated() -> None:
     stopped(lambda system: Start(system.queue[0]), PolicyFailed, "not iterable")
 
 
-@pytest.mark.parametrize("hook", ["on_submit", "on_start", "on_end"])
+@pytest.mark.parametrize("hook", ["on_submit", "on_leave", "on_start", "on_end"])
 def test_raising_in_a_hook(hook: str) -> None:
     """Hooks are the policy's code as well."""
 

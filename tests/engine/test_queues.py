@@ -51,7 +51,7 @@ class InKeyOrder:
 
     def remove(self, job: Job) -> None:
         """A job goes."""
-        self.queue.on_start(job, "", None)  # type: ignore[arg-type]
+        self.queue.on_leave(job, None)  # type: ignore[arg-type]
 
     def expected(self, model: list[Job]) -> list[Job]:
         """Return the model's jobs as they should stand: ties as they arrived."""
@@ -103,6 +103,20 @@ def test_waiting_jobs_are_a_list(kind: Any, steps: list[int], burst: int) -> Non
         waiting.remove(job)
         assert job not in waiting.queue
     assert not waiting.queue
+
+
+@given(steps=st.lists(st.one_of(st.just(-1), st.integers(0, 200)), max_size=60))
+def test_columns_are_kept_up_to_date_while_the_queue_is_deep(steps: list[int]) -> None:
+    """With every queue counted as deep, and a choice after every step, so that columns grow and shrink."""
+    waiting, model, room = InKeyOrder(), [], (7, 10, 15, 2)
+    with patch("hpcsim.waiting.FEW_SLOTS", 0):
+        for row, step in enumerate([-1, -1, *steps]):
+            if step < 0 or not model:
+                model.append(job_of(row))
+                waiting.add(model[-1])
+            else:
+                waiting.remove(model.pop(step % len(model)))
+            assert waiting.queue.choose(*room) == chosen_one_by_one(waiting.expected(model), *room)
 
 
 @pytest.mark.parametrize("kind", [InArrivalOrder, InKeyOrder])

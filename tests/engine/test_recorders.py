@@ -154,3 +154,29 @@ def test_decisions_are_told_as_they_were_made() -> None:
     run(jobs("a 0 1 1 1"), 1, policy_of(schedule), recorders=[Kinds()])
     assert [type(kind) for kind in kinds] == [Reserve, Reject]
     assert kinds[0].start_s == 9
+
+
+def test_whoever_leaves_the_queue_is_told_once() -> None:
+    """By a start, a cancellation, a rejection by the policy; a job that never got into the queue leaves none."""
+    left: list[Any] = []
+
+    class Leaving(Recorder):
+        """Keeps who left, and whether the queue still had the job then."""
+
+        def on_leave(self, job: Any, system: Any) -> None:
+            """Keep."""
+            left.append((job.job_id, system.now_s, job in system.queue))
+
+    def schedule(system: Any) -> Any:
+        for job in system.queue:
+            if job.job_id == "no":
+                yield Reject(job, "no")
+            elif system.fits(job):
+                yield Start(job)
+
+    workload = jobs("a 0 9 9 2\n b 0 9 9 2\n no 1 9 9 2\n wide 1 9 9 3\n c 2 9 9 2")
+    sim = simulation(workload, 2, policy_of(schedule), recorders=[Leaving()])
+    sim.run(until=5)
+    sim.cancel(next(job for job in sim.queue if job.job_id == "b"))
+    sim.run()
+    assert left == [("a", 0, False), ("no", 1, False), ("b", 5, False), ("c", 9, False)]

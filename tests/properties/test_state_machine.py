@@ -1,4 +1,7 @@
-"""A rule-based machine that does to a simulation what users can do, in any order, with the checker on."""
+"""A caller who decides step by step does what one can, in any order, with the checker on.
+
+Users above a policy are `hpcsim.testing.SimulationMachine`, see tests/testing/test_simulation_machine.py.
+"""
 
 from __future__ import annotations
 
@@ -156,52 +159,5 @@ class StepByStep(RuleBasedStateMachine):
         self.sim._checker.finished(self.sim.now_s)
 
 
-class UnderAPolicy(RuleBasedStateMachine):
-    """A policy decides; the user submits, cancels and lets the clock run."""
-
-    policy = "fcfs"
-
-    @initialize(workload=workloads(max_jobs=14))
-    def begin(self, workload: Any) -> None:
-        """Any workload."""
-        self.sim = simulation(workload, MACHINE, self.policy)
-
-    @rule(by_s=st.integers(1, 9))
-    def advance(self, by_s: int) -> None:
-        """Let the clock run."""
-        until = self.sim.now_s + by_s
-        self.sim.run(until=until)
-        assert self.sim.now_s == until
-
-    @rule(nodes=st.integers(1, MACHINE + 2), limit_s=st.integers(1, 9), run_s=st.integers(0, 12))
-    def submit(self, nodes: int, limit_s: int, run_s: int) -> None:
-        """Add a job."""
-        self.sim.submit(Job(0, "new", 0, nodes, limit_s), run_s)
-
-    @rule(which=index)
-    def cancel(self, which: int) -> None:
-        """Cancel a waiting or running job."""
-        system = self.sim.system
-        open_jobs = [*system.queue, *[entry.job for entry in system.running]]
-        if open_jobs:
-            self.sim.cancel(open_jobs[which % len(open_jobs)])
-
-    def teardown(self) -> None:
-        """The run ends, with every job in one final state."""
-        if hasattr(self, "sim"):
-            self.sim.run()
-            assert self.sim.is_finished
-            assert {STATES[code] for code in self.sim.finish().state} <= ENDED
-
-
-def machine_of(name: str) -> Any:
-    """Return the machine of users above one policy."""
-    return type(f"Under_{name}", (UnderAPolicy,), {"policy": name}).TestCase  # type: ignore[attr-defined]
-
-
 TestStepByStep = StepByStep.TestCase
 TestStepByStep.settings = settings(stateful_step_count=40)
-TestUnderFCFS = machine_of("fcfs")
-TestUnderSAF = machine_of("saf")
-TestUnderEASY = machine_of("easy")
-TestUnderConservative = machine_of("conservative")

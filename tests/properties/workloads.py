@@ -9,17 +9,21 @@ from hypothesis import strategies as st
 
 from hpcsim.policies import LJF, SAF, SJF, Backfill
 from hpcsim.policy import Policy
-from hpcsim.registry import make
+from hpcsim.registry import make, names
 from hpcsim.workload import Workload
 
 MACHINE = 8
 """Nodes of the machine that the workloads are drawn for."""
 
+NAMES = tuple(names("policies"))
+"""Every registered policy."""
+
 
 def workload_of(rows: list[tuple[Any, Any, Any, int]]) -> Workload:
     """Return the workload of (submit, run time, limit, nodes)."""
     submit, run, limit, nodes = zip(*rows, strict=True)
-    return Workload.of(submit_s=submit, run_s=run, limit_s=limit, nodes=nodes)
+    users = [row % 3 for row in range(len(rows))]
+    return Workload.of(submit_s=submit, run_s=run, limit_s=limit, nodes=nodes, user_id=users)
 
 
 def workloads(*, is_fractional: bool = False, has_unlimited: bool = False, max_jobs: int = 24) -> Any:
@@ -37,8 +41,7 @@ def workloads(*, is_fractional: bool = False, has_unlimited: bool = False, max_j
 
 def built_in_policies() -> Any:
     """Draw any built-in policy with any of its options."""
-    orders = st.sampled_from(["fcfs", "sjf", "ljf", "saf"])
-    return st.one_of(orders.map(lambda name: make("policies", name)), backfills())
+    return st.one_of(st.sampled_from(NAMES).map(lambda name: make("policies", name)), backfills())
 
 
 def backfills() -> Any:

@@ -60,9 +60,9 @@ class Assessment:
             self.changed[rows] = True
         self._count(rule, len(rows), float(self._node_s[rows].sum()), examples)
 
-    def note(self, rule: Rule, before: str, after: str) -> None:
-        """Record something about the log as a whole, which touches no row."""
-        self._count(rule, 0, 0.0, [Example(0, before, after)])
+    def note(self, rule: Rule, before: str, after: str, *, rows: int = 0, line: int = 0) -> None:
+        """Record something about the log as a whole, or about *rows* lines that are no rows, the first at *line*."""
+        self._count(rule, rows, 0.0, [Example(line, before, after)])
 
     def raise_first_fault(self, path: str) -> None:
         """Raise the first line that was changed or refused, if there is one.
@@ -119,4 +119,9 @@ class Assessment:
 
 
 def _shown(values: Values, row: int) -> str:
-    return values if isinstance(values, str) else str(values[row])
+    if isinstance(values, str):
+        return values
+    value = values[row]
+    if isinstance(value, np.floating):
+        return "not known" if np.isnan(value) else f"{value:.0f}" if value == np.floor(value) else str(value)
+    return str(value)

@@ -1,6 +1,7 @@
 """A log file as blocks of whole lines, plain or gzipped, with line numbers that stay right.
 
-Compression is told by content and not by name. Blocks bound the memory that parsing needs.
+Compression is told by content and not by name. Blocks bound the memory that parsing needs; lines
+and compression beyond anything that a log holds are refused, so that no file can exhaust it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,13 @@ from typing import BinaryIO
 from hpcsim.errors import WorkloadError
 
 BLOCK_BYTES = 1 << 21
+LONGEST_LINE_BYTES = 1 << 24
+"""No log has a longer line; a file that does is something else."""
+
+HIGHEST_RATIO = 200
+"""Logs shrink by gzip to a tenth or a fiftieth; what expands to more than this is a trap."""
+
+_FREE_BYTES = 1 << 26
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -33,12 +41,14 @@ def blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
     Raises:
         WorkloadError: the file cannot be opened or read, or its compressed data are damaged.
     """
-    line, rest = 1, b""
+    line, rest, taken = 1, b"", 0
     with _open(path) as file:
         while piece := _read(file, block_bytes, path, line):
+            taken += len(piece)
+            _refuse_bomb(path, taken)
             whole, newline, tail = piece.rpartition(b"\n")
             if not newline:
-                rest += piece
+                rest = _longer(rest, piece, path, line)
                 continue
             block = Block(_with_newlines(rest + whole + newline, line), line)
             yield block
@@ -48,16 +58,14 @@ def blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
         yield Block(text if text.endswith(b"\n") else text + b"\n", line)
 
 
-def numbered_lines(path: Path, wanted: set[int]) -> Iterator[tuple[int, bytes]]:
-    """Yield (line number, line without its end) of the *wanted* lines, in order; the file is read again.
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (line number, line without its end) of a log, in order.
 
     Raises:
         WorkloadError: as `blocks`.
     """
     for block in blocks(path):
-        for number, line in enumerate(block.text.split(b"\n")[:-1], block.first_line):
-            if number in wanted:
-                yield number, line
+        yield from enumerate(block.text.split(b"\n")[:-1], block.first_line)
 
 
 def _open(path: Path) -> BinaryIO:
@@ -81,6 +89,22 @@ def _read(file: BinaryIO, count: int, path: Path, line: int) -> bytes:
         raise WorkloadError(cause, "Fetch it again and compare checksums.", path=str(path), line=line) from error
     except OSError as error:
         raise WorkloadError(f"Cannot read {path}: {error}.", "Check the file.", path=str(path), line=line) from error
+
+
+def _refuse_bomb(path: Path, taken: int) -> None:
+    """Refuse a gzipped file that has given *taken* bytes so far, if that is more than a log can shrink by."""
+    if taken <= _FREE_BYTES or taken <= HIGHEST_RATIO * path.stat().st_size:
+        return
+    cause = f"{path} unpacks to more than {HIGHEST_RATIO} times its size, which no job log does."
+    raise WorkloadError(cause, "Unpack it yourself if you trust it.", path=str(path))
+
+
+def _longer(rest: bytes, piece: bytes, path: Path, line: int) -> bytes:
+    """Return the two parts of an unfinished line as one, if it is not too long to be one."""
+    if len(rest) + len(piece) > LONGEST_LINE_BYTES:
+        cause = f"{path}, line {line} is longer than {LONGEST_LINE_BYTES >> 20} MiB, which no job log has."
+        raise WorkloadError(cause, "Check that it is a text file with one record a line.", path=str(path), line=line)
+    return rest + piece
 
 
 def _with_newlines(text: bytes, line: int) -> bytes:

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hpcsim.workloads.readers.log_blocks import numbered_lines
+from hpcsim.workloads.readers.tables import is_parquet
 from hpcsim.workloads.writers.atomic import replacing
 
 
 def write_quarantine(source: Path, target: Path, reasons: Mapping[int, str]) -> None:
-    """Write the lines of *source* that *reasons* names (line number -> reason) to *target*.
+    """Write the lines of *source* that *reasons* names (line number -> reason) to *target*; of Parquet, the reasons.
 
     Raises:
         WorkloadError: *source* cannot be read again, or *target* not be written.
@@ -21,5 +22,9 @@ def write_quarantine(source: Path, target: Path, reasons: Mapping[int, str]) -> 
     lines = "1 line" if len(reasons) == 1 else f"{len(reasons)} lines"
     with replacing(target) as file:
         file.write(f"; Note: {lines} of {source.name} that became no job\n".encode())
-        for number, line in numbered_lines(source, set(reasons)):
-            file.write(f"; line {number}: {reasons[number]}\n".encode() + line + b"\n")
+        if is_parquet(source):
+            file.writelines(f"; row {row}: {reasons[row]}\n".encode() for row in sorted(reasons))
+            return
+        for number, line in numbered_lines(source):
+            if number in reasons:
+                file.write(f"; line {number}: {reasons[number]}\n".encode() + line + b"\n")

@@ -6,26 +6,28 @@ depart from it, the rules are in `hpcsim.workloads.readers.swf_rules`.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import warnings
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hpcsim.errors import SuspiciousWorkload, WorkloadError, WorkloadRepaired, closest
+from hpcsim.errors import WorkloadError
 from hpcsim.ingest import Mode
 from hpcsim.job import JobState
-from hpcsim.node_ids import MOST_NODES
 from hpcsim.workload import END_STATES, Workload
 from hpcsim.workloads.readers.assessment import Assessment
 from hpcsim.workloads.readers.findings import Rule
+from hpcsim.workloads.readers.narrowing import exact, narrow
+from hpcsim.workloads.readers.options import check_choice, check_machine, check_options
 from hpcsim.workloads.readers.quarantine import write_quarantine
+from hpcsim.workloads.readers.swf_dialects import DIALECTS, Dialect, dialect_columns
+from hpcsim.workloads.readers.swf_profiles import Profile, apply_profile
 from hpcsim.workloads.readers.swf_rules import JobColumns, assess, job_columns, note_too_wide
-from hpcsim.workloads.readers.swf_table import Column, SwfTable, narrow, read_table
-from hpcsim.workloads.sanity import remarks
+from hpcsim.workloads.readers.swf_table import Column, SwfTable, read_table
+from hpcsim.workloads.readers.verdict import file_sha256, warn_of
 from hpcsim.workloads.swf_fields import BYTES_PER_KB, CANCELLED, FAILED, MISSING
 from hpcsim.workloads.swf_header import count_of, machine_size
 
@@ -57,6 +59,8 @@ def read_swf(
     quarantine_path: str | os.PathLike[str] | None = None,
     processors: int | None = None,
     limit_rows: int | None = None,
+    profile: Profile = "archive",
+    dialect: Dialect | None = None,
 ) -> Workload:
     """Read an SWF file, plain or gzipped whatever its name, as a processor-counted workload.
 
@@ -75,6 +79,10 @@ def read_swf(
         quarantine_path: where they go; needed in that mode and only there.
         processors: of the machine; default MaxProcs of the header, else MaxNodes, else the widest job.
         limit_rows: read this many job lines only, refused ones counted.
+        profile: ``"archive"``, the rules of this reader; ``"rlscheduler"``, what RLScheduler makes of
+            a log, for comparisons with its figures: see `hpcsim.workloads.readers.swf_profiles`.
+        dialect: ``"alea"`` or ``"frontier"``: read the fields behind the 18th as `swf_dialects` says, and
+            count nodes. Without it they are noted, and not read.
 
     Raises:
         WorkloadError: the file cannot be read, is no SWF, or (strict) has a fault; with path, line, field.
@@ -83,45 +91,41 @@ def read_swf(
         WorkloadRepaired: rows were changed or refused.
         SuspiciousWorkload: the numbers are unlikely, as those of a wrong machine size are.
     """
-    _check_options(mode, quarantine_path, processors, limit_rows)
+    check_options(mode, quarantine_path, limit_rows)
+    check_machine(processors, "processors")
     path = Path(path)
     table = read_table(path, limit_rows=limit_rows)
+    changes = apply_profile(table, profile)
     jobs = job_columns(table)
-    assessment = assess(table, jobs)
+    extra: dict[str, Column] = {}
+    if dialect is not None:
+        check_choice("dialect", dialect, DIALECTS)
+        extra = dialect_columns(path, dialect, table.lines)
+        jobs = replace(jobs, nodes=extra.pop("nodes"))
+    assessment = assess(table, jobs, changes)
     if mode == "strict":
         assessment.raise_first_fault(str(path))
     _refuse_foreign(table, path)
-    machine = processors or _machine(table, jobs, assessment)
+    size_key = "MaxProcs" if dialect is None else "MaxNodes"
+    machine = processors or _machine(table, jobs, assessment, size_key)
     if machine is not None:
         note_too_wide(assessment, jobs, machine)
     if quarantine_path is not None:
         write_quarantine(path, Path(quarantine_path), assessment.reasons())
-    options = {"mode": mode, "processors": processors, "limit_rows": limit_rows}
+    options: dict[str, Any] = {"mode": mode, "processors": processors, "limit_rows": limit_rows}
+    options |= {} if dialect is None else {"dialect": dialect}
+    options |= {} if profile == "archive" else {"profile": profile}
     workload = Workload(
-        _columns(table, jobs, ~assessment.refused),
+        _columns(table, jobs, ~assessment.refused, extra),
         machine_nodes=machine,
-        counted="processors",
+        counted="processors" if dialect is None else "nodes",
         limits_are_run_times=_all(jobs.is_from_run, ~assessment.refused),
         header=table.header,
-        provenance={"source": str(path), "sha256": _sha256(path), "reader": "swf", "options": options},
+        provenance={"source": str(path), "sha256": file_sha256(path), "reader": "swf", "options": options},
         ledger=assessment.ledger(str(path), "swf", mode),
     )
-    _warn(workload, path)
+    warn_of(workload, path)
     return workload
-
-
-def _check_options(mode: str, quarantine_path: Any, processors: int | None, limit_rows: int | None) -> None:
-    if mode not in get_args(Mode):
-        modes = get_args(Mode)
-        raise WorkloadError(f"There is no mode '{mode}'.{closest(mode, modes)}", f"Known: {', '.join(modes)}.")
-    if (mode == "quarantine") != (quarantine_path is not None):
-        raise WorkloadError("Mode 'quarantine' and quarantine_path go together.", "Give both or neither.")
-    if processors is not None and processors < 1:
-        raise WorkloadError(f"A machine of {processors} processors runs nothing.", "Give processors of 1 or more.")
-    if processors is not None and processors > MOST_NODES:
-        raise WorkloadError(f"No machine has {processors} processors.", f"Give at most {MOST_NODES}.")
-    if limit_rows is not None and limit_rows < 0:
-        raise WorkloadError(f"Cannot read {limit_rows} rows.", "Give limit_rows of 0 or more.")
 
 
 def _refuse_foreign(table: SwfTable, path: Path) -> None:
@@ -134,27 +138,30 @@ def _refuse_foreign(table: SwfTable, path: Path) -> None:
         raise WorkloadError(cause, "Check the format.", path=str(path), line=min(refused))
 
 
-def _machine(table: SwfTable, jobs: JobColumns, assessment: Assessment) -> int | None:
-    size = machine_size(table.header)
+def _machine(table: SwfTable, jobs: JobColumns, assessment: Assessment, key: str) -> int | None:
+    size = machine_size(table.header) if key == "MaxProcs" else count_of(table.header, key)
     if size is None:
         nodes = jobs.nodes[~assessment.refused]
         size = int(nodes.max()) if len(nodes) else None
         if size is not None:
             assessment.note(_FROM_WIDEST, "not given", str(size))
-    elif count_of(table.header, "MaxProcs") is None:
+    elif count_of(table.header, key) is None:
         assessment.note(_FROM_MAX_NODES, "not given", str(size))
     return size
 
 
-def _columns(table: SwfTable, jobs: JobColumns, kept: NDArray[np.bool_]) -> dict[str, Column]:
-    """Return the workload's columns; *table* is emptied on the way, to hold each column only once."""
+def _columns(table: SwfTable, jobs: JobColumns, kept: NDArray[np.bool_], extra: dict[str, Column]) -> dict[str, Column]:
+    """Return the workload's columns, *extra* ones of a dialect among them.
+
+    *table* is emptied on the way, to hold each column only once.
+    """
     fields = table.columns
     rows = slice(None) if kept.all() else kept
     columns = {
         "job_id": narrow(fields.pop("job_id")[rows]),
-        "submit_s": _exact(fields.pop("submit_s")[rows]),
-        "run_s": _exact(fields.pop("run_s")[rows]),
-        "limit_s": _exact(jobs.limit_s[rows]),
+        "submit_s": exact(fields.pop("submit_s")[rows]),
+        "run_s": exact(fields.pop("run_s")[rows]),
+        "limit_s": exact(jobs.limit_s[rows]),
         "nodes": narrow(jobs.nodes[rows]),
     }
     columns |= _who({name: fields.pop(name)[rows] for name in _WHO})
@@ -162,15 +169,15 @@ def _columns(table: SwfTable, jobs: JobColumns, kept: NDArray[np.bool_]) -> dict
     columns |= _present({ours: _bytes(fields.pop(name)[rows]) for name, ours in _MEMORY.items()})
     marks = {"limit_is_run_time": jobs.is_from_run[rows], "nodes_are_allocated": jobs.is_from_allocated[rows]}
     columns |= {name: mark for name, mark in marks.items() if mark.any()}
+    columns |= {name: column[rows] for name, column in extra.items() if _says_something(column[rows])}
     if "status" in columns:
         columns |= _end_state(columns["status"], columns["run_s"])
     return columns
 
 
-def _exact(times: Column) -> Column:
-    """Return times as int64 where all are whole, else float64."""
-    column = narrow(times)
-    return column if column.dtype.kind == "f" else column.astype(np.int64)
+def _says_something(column: Column) -> bool:
+    """Tell whether a dialect's column holds more than 0, "not known" and empty texts."""
+    return bool(column.any() if column.dtype == object else (column > 0).any())
 
 
 def _who(columns: dict[str, Column]) -> dict[str, Column]:
@@ -198,18 +205,3 @@ def _end_state(status: Column, run_s: Column) -> dict[str, Column]:
 
 def _all(mask: NDArray[np.bool_], kept: NDArray[np.bool_]) -> bool:
     return bool(kept.any() and mask[kept].all())
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _warn(workload: Workload, path: Path) -> None:
-    ledger = workload.ledger
-    if ledger.changed or ledger.refused:
-        changed = "1 row" if ledger.changed == 1 else f"{ledger.changed:,} rows"
-        counts = f"{changed} changed and {ledger.refused:,} refused, of {ledger.rows:,}"
-        warnings.warn(f"{path.name}: {counts}; the workload's ledger says why.", WorkloadRepaired, stacklevel=3)
-    for remark in remarks(workload):
-        warnings.warn(f"{path.name}: {remark}", SuspiciousWorkload, stacklevel=3)

@@ -7,6 +7,7 @@ job. Everything else stays as it is and is counted.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 from hpcsim.node_ids import MOST_NODES
 from hpcsim.workloads.readers.assessment import Assessment
 from hpcsim.workloads.readers.findings import Rule
-from hpcsim.workloads.readers.swf_table import SwfTable, narrow
+from hpcsim.workloads.readers.narrowing import narrow
+from hpcsim.workloads.readers.swf_table import SwfTable
 from hpcsim.workloads.swf_fields import CANCELLED, MISSING, PARTIAL, WHOLE, title
 
 Column = NDArray[Any]
@@ -43,6 +45,9 @@ DEPENDENT = Rule("dependency-ignored", "noted", title("preceding_job_id"), "fiel
 REPEATED_ID = Rule("repeated-job-number", "noted", title("job_id"), "not the first row with this number; all are kept")
 TOO_WIDE = Rule("wider-than-machine", "noted", _REQUESTED, "no machine of this size can run it")
 
+Change = tuple[Rule, Mask, Column, Column | str]
+"""What a profile of the reader did: its rule, the rows it touched, values before and after."""
+
 
 @dataclass(frozen=True, slots=True)
 class JobColumns:
@@ -66,10 +71,15 @@ def job_columns(table: SwfTable) -> JobColumns:
     )
 
 
-def assess(table: SwfTable, jobs: JobColumns) -> Assessment:
-    """Apply all rules but the machine's to *table*; columns that hold fractions where none can be are mended."""
+def assess(table: SwfTable, jobs: JobColumns, changes: Iterable[Change] = ()) -> Assessment:
+    """Apply all rules but the machine's to *table*; columns that hold fractions where none can be are mended.
+
+    *changes* were made to the table before, by a profile of the reader, and are counted first.
+    """
     node_s = np.maximum(jobs.nodes, 0).astype(float) * np.maximum(table.columns["run_s"], 0)
     assessment = Assessment(table.lines, node_s, table.findings)
+    for change in changes:
+        assessment.apply(*change)
     _refuse(table.columns, jobs, assessment)
     _mend(table.columns, jobs, assessment)
     _note_sizes_and_times(table.columns, jobs, assessment)

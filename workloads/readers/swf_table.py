@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from hpcsim.workloads.readers.findings import Findings
 from hpcsim.workloads.readers.log_blocks import Block, blocks
+from hpcsim.workloads.readers.narrowing import narrow
 from hpcsim.workloads.readers.swf_lines import parse_line
 from hpcsim.workloads.swf_fields import FIELDS, LARGEST
 from hpcsim.workloads.swf_header import Header, HeaderReader
@@ -28,7 +29,6 @@ Bytes = NDArray[np.uint8]
 _NEWLINE, _SEMICOLON = b"\n"[0], b";"[0]
 _BLANK = np.isin(np.arange(256), list(b" \t\n\v\f"))
 _IN_NUMBERS = _BLANK | np.isin(np.arange(256), list(b"0123456789+-.eE\n"))
-_NARROW = (np.int8, np.int16, np.int32, np.int64)
 
 
 @dataclass(slots=True)
@@ -66,21 +66,6 @@ def read_table(path: Path, *, limit_rows: int | None = None) -> SwfTable:
             parts.append(_parse(texts, findings))
     lines = np.concatenate([part.lines for part in parts] or [np.empty(0, dtype=np.int64)])
     return SwfTable(_joined(parts), lines, header.header, findings)
-
-
-def narrow(column: Column) -> Column:
-    """Return whole numbers in the narrowest integer type that holds them, others as float64."""
-    if column.dtype.kind == "f":
-        if not np.array_equal(column, np.floor(column)):
-            return column
-        column = column.astype(np.int64)
-    if not len(column):
-        return column.astype(np.int8)
-    low, high = int(column.min()), int(column.max())
-    for dtype in _NARROW:
-        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
-            return column.astype(dtype, copy=False)
-    return column
 
 
 @dataclass(slots=True)

@@ -60,10 +60,10 @@ def write_swf(workload: Workload, path: str | os.PathLike[str], *, result_jobs: 
     """
     import pandas as pd
 
+    header = _header(workload)
     if result_jobs is not None:
         workload = workload.select(result_jobs["row"].to_numpy(), "rows of a finished run")
     fields = _fields(workload)
-    header = _header(workload)
     if result_jobs is not None:
         fields |= _simulated(workload, result_jobs)
         header["Note"] = [*header.get("Note", []), "waits, run times and statuses as simulated by hpcsim"]
@@ -133,14 +133,22 @@ def _where_not(columns: Mapping[str, Column], mark: str, column: Column) -> Colu
 
 
 def _header(workload: Workload) -> Header:
-    """Return the log's own header; a workload of another origin, or on another machine, gets what a reader needs."""
+    """Return the log's own header; a workload of another origin, or on another machine, gets what a reader needs.
+
+    Transformations become a note, the only place that SWF has for them.
+    """
     header = {key: list(values) for key, values in workload.header.items()}
+    steps = workload.provenance.get("transformations", [])
     if not header and workload.provenance.get("reader") != "swf":
         count = str(len(workload))
         header = {"Version": [VERSION], "MaxJobs": [count], "MaxRecords": [count]}
+        if workload.machine_nodes is not None:  # or a reader could only guess it, by the widest job
+            header["MaxProcs"] = [str(workload.machine_nodes)]
     nodes = workload.columns["nodes"]
     widest = int(nodes.max()) if len(nodes) else None
     machine = workload.machine_nodes
     if machine is not None and machine != (machine_size(header) or widest):
         header["MaxProcs"] = [str(machine)]
+    if steps:
+        header["Note"] = [*header.get("Note", []), f"changed by hpcsim: {'; '.join(steps)}"]
     return header

@@ -1,0 +1,1 @@
+"""The kit that checks policies, and what it is made of."""
