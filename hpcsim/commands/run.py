@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -26,6 +26,8 @@ from hpcsim.results.summary import Figure
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from hpcsim.results.result import Result
 
 _ALWAYS = ("jobs_submitted", "jobs_started")
 _COUNTS = (
@@ -53,22 +55,8 @@ def run(
     nodes: options.Nodes = None,
     processors: options.Processors = None,
     cluster: options.ClusterFile = None,
-    policy: Annotated[
-        str,
-        typer.Option(
-            "--policy",
-            metavar="NAME[:KEY=VALUE,...]",
-            help="Registry name, module:Class or file.py:Class, and its parameters.",
-        ),
-    ] = "easy",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Parameter of the policy, as order=wfp3, or of a part of it, as order.compat=rlscheduler; repeatable.",
-        ),
-    ] = None,
+    policy: options.OnePolicy = "easy",
+    settings: options.Settings = None,
     placement: options.Placement = None,
     limit: options.Limit = None,
     until: options.Until = None,
@@ -80,9 +68,7 @@ def run(
     check: options.Check = False,
     out: options.Out = None,
     report: options.ReportFile = None,
-    live_view: Annotated[
-        bool, typer.Option("--watch", help="Show clock, queue, nodes and figures while it runs, in the terminal.")
-    ] = False,
+    live_view: options.LiveView = False,
     json: options.Json = False,
 ) -> None:
     """Simulate a job log under one scheduling policy."""
@@ -97,19 +83,30 @@ def run(
         result = simulate(
             workload, machine, chosen, seed=seed, until=until, check=check, recorders=recorders, placement=where
         )
+    title = describe(trace, machine)
+    _keep(result, label, title, out, report)
+    _show(result, f"{label}, {title}", as_json=json)
+
+
+def _keep(result: Result, label: str, title: str, out: Path | None, report: Path | None) -> None:
+    """Save the result and write its report, where they are wanted."""
     if out is not None:
         result.save(out)
         say(f"Saved in {out}")
     if report is not None:
-        write_report_file({label: result}, report, title=describe(trace, machine))
+        write_report_file({label: result}, report, title=title)
         say(f"Report in {report}")
+
+
+def _show(result: Result, title: str, *, as_json: bool) -> None:
+    """Print the summary."""
     summary = result.summary()
-    if json:
+    if as_json:
         print_json(summary)
-    else:
-        print_table(f"{label}, {describe(trace, machine)}", ("", "", "seconds"), _rows(summary))
-        if summary["jobs_rejected"]:
-            typer.echo(_commonest_rejection(result.jobs))
+        return
+    print_table(title, ("", "", "seconds"), _rows(summary))
+    if summary["jobs_rejected"]:
+        typer.echo(_commonest_rejection(result.jobs))
 
 
 @contextmanager
