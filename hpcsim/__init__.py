@@ -13,7 +13,7 @@ from typing import Any
 
 from hpcsim import registry
 from hpcsim.advisor import Advice, Advisor
-from hpcsim.cluster import Cluster, NodeGroup, NodePower, Partition
+from hpcsim.cluster import Cluster, NodeGroup, Partition
 from hpcsim.decision import Decision, Reject, Reserve, Start, WakeAt
 from hpcsim.engine.simulation import Simulation
 from hpcsim.errors import HpcsimError, HpcsimWarning, InvalidDecision
@@ -21,6 +21,7 @@ from hpcsim.estimator import Estimator
 from hpcsim.job import Job, JobOutcome, JobState
 from hpcsim.placement import Placement
 from hpcsim.policy import Order, Policy
+from hpcsim.power import CapStep, NodePower, Tariff
 from hpcsim.profile import Profile
 from hpcsim.recorder import Recorder
 from hpcsim.results.result import Result
@@ -34,7 +35,7 @@ __version__ = "0.1.0"
 # fmt: off
 __all__ = [  # noqa: RUF022 - grouped by use; each group is sorted
     # describe
-    "Cluster", "Job", "JobOutcome", "JobState", "NodeGroup", "NodePower", "Partition", "Workload",
+    "CapStep", "Cluster", "Job", "JobOutcome", "JobState", "NodeGroup", "NodePower", "Partition", "Tariff", "Workload",
     # run
     "Result", "Simulation", "make_policy", "read", "simulate",
     # write a policy

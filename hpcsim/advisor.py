@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform, get_args
 
 import numpy as np
 
@@ -19,11 +19,17 @@ Reason = Literal[
     "advised", "kept-no-gain", "kept-no-support", "kept-rigid", "kept-deadline", "kept-declined", "kept-error"
 ]
 
+REASONS: tuple[Reason, ...] = get_args(Reason)
+"""All reasons. ``kept-rigid`` is the engine's own, for jobs that run at one count only: advisors are not asked
+about those. So is ``kept-error``, for an advisor that raised or answered nonsense."""
+
 
 @dataclass(frozen=True, slots=True)
 class Advice:
     """The node count and limit a job should have, and why.
 
+    Only advice with the reason ``advised`` changes a job; its `nodes` are one of the job's
+    `allowed_nodes` or what it asks for. With any other reason `nodes` repeats the request.
     `front` holds the trade-offs considered, as (nodes, run time in s, power in W).
     """
 
@@ -39,6 +45,10 @@ class Advisor(ABC):
     """Base of all advisors. Annotated class attributes are its keyword-only parameters.
 
     An advisor that raises or answers nonsense never breaks a run: the request stands, counted.
+
+    Attributes:
+        clairvoyant: it may call `System.true_run_time_s`, also of ``job.advised(nodes, limit_s)``;
+            only for upper bounds.
     """
 
     clairvoyant: ClassVar[bool] = False
@@ -49,7 +59,7 @@ class Advisor(ABC):
 
     @abstractmethod
     def advise(self, job: Job, system: System) -> Advice:
-        """Return advice for *job*, which is about to enter the queue."""
+        """Return advice for *job*, as its user asked for it; it is about to enter the queue, or waits there."""
 
     def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
         """Forget everything and prepare for a run."""

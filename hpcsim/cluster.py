@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from hpcsim.errors import ClusterError, closest
 from hpcsim.job import Job
 from hpcsim.node_ids import MOST_NODES
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodePower:
-    """Watts and transition times of one node. A node without one is not accounted for."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
-    idle_w: float = 0.0
-    busy_w: float = 0.0
-    off_w: float = 0.0
-    boot_w: float = 0.0
-    boot_s: float = 0.0
-    shutdown_s: float = 0.0
-    idle_timeout_s: float = math.inf
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            _check_amount("Node power", field.name, getattr(self, field.name))
+from hpcsim.power import CapStep, NodePower, Tariff, check_amount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +52,11 @@ class NodeGroup:
             )
         _refuse_too_many(f"Node group '{self.name}'", self.nodes)
 
+    def handed_out(self, nodes: int) -> int | None:
+        """Return how many nodes a request for *nodes* gets: the next allocation size; None if there is none."""
+        sizes = self.allocation_sizes or (nodes,)
+        return min((size for size in sizes if nodes <= size <= self.nodes), default=None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
@@ -86,9 +73,17 @@ class Partition:
         what = f"Partition '{self.name}'"
         if not self.groups:
             raise ClusterError(f"{what} has no node group.", "Name at least one in its `groups`.")
-        _check_amount(what, "max_limit_s", self.max_limit_s, may_be_zero=False)
+        check_amount(what, "max_limit_s", self.max_limit_s, may_be_zero=False)
         if self.max_nodes is not None:
             _check_whole(what, "max_nodes", self.max_nodes, least=1)
+
+
+class Way(NamedTuple):
+    """One way to place a job: *nodes* nodes of *groups* (their places in `Cluster.groups`), within one partition."""
+
+    partition: str
+    groups: tuple[int, ...]
+    nodes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +96,8 @@ class Cluster:
         name: shown in tables.
         counted: what a "node" stands for, ``"nodes"`` or ``"processors"``.
         power_cap_w: facility cap in watts; ``inf`` means none.
+        power_cap_steps: announced changes of the cap, in order of time.
+        tariff: price and carbon of energy, or None.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -110,12 +107,17 @@ class Cluster:
     name: str = "cluster"
     counted: Literal["nodes", "processors"] = "nodes"
     power_cap_w: float = math.inf
+    power_cap_steps: tuple[CapStep, ...] = ()
+    tariff: Tariff | None = None
 
     def __post_init__(self) -> None:
         if not self.groups:
             raise ClusterError("The cluster has no node group.", "Add at least one, or use Cluster.of_nodes(N).")
         _refuse_too_many("The cluster", self.nodes)
-        _check_amount("The cluster", "power_cap_w", self.power_cap_w)
+        check_amount("The cluster", "power_cap_w", self.power_cap_w)
+        times_s = [step.from_s for step in self.power_cap_steps]
+        if times_s != sorted(set(times_s)):
+            raise ClusterError("The steps of the power cap are out of order.", "Sort them by time, each time once.")
         names = [group.name for group in self.groups]
         _refuse_repeats("node group", names)
         _refuse_repeats("partition", [partition.name for partition in self.partitions])
@@ -144,6 +146,12 @@ class Cluster:
         """Number of nodes in all groups."""
         return sum(group.nodes for group in self.groups)
 
+    @property
+    def has_power(self) -> bool:
+        """Whether anything of the machine's power is described."""
+        has_cap = self.power_cap_w < math.inf or bool(self.power_cap_steps)
+        return has_cap or self.tariff is not None or any(group.power for group in self.groups)
+
     def never_runs(self, job: Job) -> str:
         """Return why *job* can never run on this machine, or the empty string if it can."""
         partitions = self.partitions_of(job)
@@ -159,13 +167,44 @@ class Cluster:
             return every
         return tuple(partition for partition in every if partition.name in job.partitions)
 
+    def ways(self, job: Job) -> tuple[Way, ...]:
+        """Return all ways to place *job*, the preferred one first; none if it can never run.
+
+        A job runs within one partition. Groups with allocation sizes of their own hand out their
+        nodes apart from the others, and not together.
+        """
+        allowed = [part for part in self.partitions_of(job) if not self._refusal(job, part)]
+        return tuple(way for partition in allowed for way in self._ways_within(job, partition))
+
+    def _ways_within(self, job: Job, partition: Partition) -> list[Way]:
+        serving = self._serving(job, partition)
+        plain = tuple(at for at in serving if not self.groups[at].allocation_sizes)
+        ways = [Way(partition.name, plain, job.nodes)] if self._size_of(plain) >= job.nodes else []
+        for at in serving:
+            nodes = self.groups[at].handed_out(job.nodes) if at not in plain else None
+            if nodes is not None:
+                ways.append(Way(partition.name, (at,), nodes))
+        return ways
+
+    def _serving(self, job: Job, partition: Partition) -> list[int]:
+        """Return the groups of *partition* whose nodes have what *job* wants of a node."""
+        return [at for at, g in enumerate(self.groups) if g.name in partition.groups and _node_serves(g, job)]
+
+    def _size_of(self, groups: Iterable[int]) -> int:
+        return sum(self.groups[at].nodes for at in groups)
+
+    def _most(self, groups: Iterable[int]) -> int:
+        """Return the widest job that fits into these groups when nothing else runs."""
+        apart = [at for at in groups if self.groups[at].allocation_sizes]
+        sizes = [size for at in apart for size in self.groups[at].allocation_sizes if size <= self.groups[at].nodes]
+        return max([self._size_of(set(groups) - set(apart)), *sizes])
+
     def _refusal(self, job: Job, partition: Partition) -> str:
-        fitting = [g for g in self.groups if g.name in partition.groups and _node_serves(g, job)]
-        nodes = sum(group.nodes for group in fitting)
+        fitting = self._serving(job, partition)
         if not fitting:
             return f"no node of partition {partition.name} has the cores, GPUs, memory or features it asks for"
-        if job.nodes > nodes:
-            return f"wants {job.nodes} {self.counted}, the most it can ever have is {nodes}"
+        if job.nodes > self._most(fitting):
+            return f"wants {job.nodes} {self.counted}, the most it can ever have is {self._most(fitting)}"
         if partition.max_nodes is not None and job.nodes > partition.max_nodes:
             return f"wants {job.nodes} {self.counted}, partition {partition.name} allows {partition.max_nodes}"
         if job.limit_s > partition.max_limit_s:
@@ -234,14 +273,6 @@ def _check_whole(what: str, name: str, value: Any, least: int | None = None) -> 
         raise ClusterError(f"{what} has {name} = {value!r}.", f"Give at least {least}.")
 
 
-def _check_amount(what: str, name: str, value: Any, *, may_be_zero: bool = True) -> None:
-    """Refuse what is no number, NaN, and what is below zero."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not value >= 0 or (value == 0 and not may_be_zero):
-        bound = "0 or more" if may_be_zero else "above 0"
-        raise ClusterError(f"{what} has {name} = {value!r}.", f"Give a number, {bound}; inf where there is none.")
-
-
 def _refuse_repeats(what: str, names: list[str]) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
@@ -268,15 +299,14 @@ def _validation_error(source: str, faults: list[Any]) -> ClusterError:
     if fault["type"] == "value_error":
         return ClusterError(f"{source}: {fault['ctx']['error']}")
     if fault["type"] == "unexpected_keyword_argument":
-        known = [field.name for kind in (Cluster, NodeGroup, Partition, NodePower) for field in fields(kind)]
+        known = [field.name for kind in _KINDS for field in fields(kind)]
         return ClusterError(f"{source}: unknown key '{where}'.{closest(str(fault['loc'][-1]), known)}", "Mend the key.")
     return ClusterError(f"{source}: '{where}': {fault['msg']}.", "Mend the value.")
 
 
+_KINDS = (Cluster, NodeGroup, Partition, NodePower, CapStep, Tariff)
+
 _NUMBERS = frozenset(
-    field.name
-    for kind in (Cluster, NodeGroup, Partition, NodePower)
-    for field in fields(kind)
-    if str(field.type).startswith(("int", "float"))
+    field.name for kind in _KINDS for field in fields(kind) if str(field.type).startswith(("int", "float"))
 )
 """Keys of a cluster file that hold one number."""

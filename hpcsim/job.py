@@ -80,8 +80,13 @@ class Job:
         return self.nodes * self.limit_s
 
     def advised(self, nodes: int, limit_s: float) -> Job:
-        """Return this job at another node count and limit, the request kept in `requested`."""
-        return replace(self, nodes=nodes, limit_s=limit_s, requested=self.requested or self)
+        """Return this job at another node count and limit, the request kept in `requested`.
+
+        Declared power is that of the request, by the node: admission counts no other.
+        """
+        asked = self.requested or self
+        power_w = None if asked.power_w is None else asked.power_w * nodes / asked.nodes
+        return replace(asked, nodes=nodes, limit_s=limit_s, power_w=power_w, requested=asked)
 
 
 @cache

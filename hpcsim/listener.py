@@ -26,4 +26,7 @@ class Listener:
         """*job* has ended, or was rejected or cancelled while it waited (then it never started)."""
 
     def on_change(self, old: Job, new: Job, system: System) -> None:
-        """A waiting job was changed by new advice from *old* to *new*."""
+        """A waiting job was changed by new advice from *old* to *new*, in its place in the queue.
+
+        Where this is not overridden, `on_leave` is called for *old* and `on_submit` for *new*.
+        """

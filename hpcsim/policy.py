@@ -59,6 +59,9 @@ class Policy(Listener, ABC):
     def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
         """Forget everything and prepare for a run on *cluster*; draw random numbers from *rng* only."""
 
+    def begin(self, system: System) -> None:
+        """A run begins: the view is there for the first time, after `reset`, and nothing has happened yet."""
+
     def listeners(self) -> Sequence[Listener]:
         """Return whose hooks the engine calls: this policy, and parts of it that listen as well."""
         return (self,)
@@ -97,12 +100,32 @@ class Order(Policy):
         """Return the waiting jobs in key order. With static keys that is a live view of them."""
         return sorted(system.queue, key=lambda job: self.key(job, system)) if self.is_dynamic else self._sorted
 
-    def schedule(self, system: System) -> Iterator[Decision]:
-        """Start jobs in key order; stop at the first that does not fit."""
-        for job in self.in_order(system):
-            if not system.fits(job):
-                return
+    def schedule(self, system: System) -> Iterable[Decision]:
+        """Start jobs in key order; stop at the first that does not fit.
+
+        Where nodes differ, that job stops only those that could want the same nodes.
+        """
+        waiting = self.in_order(system)
+        return _start_leading(waiting, system) if system.nodes_are_alike else _start_unstopped(waiting, system)
+
+
+def _start_leading(waiting: Iterable[Job], system: System) -> Iterator[Decision]:
+    for job in waiting:
+        if not system.fits(job):
+            return
+        yield Start(job)
+
+
+def _start_unstopped(waiting: Iterable[Job], system: System) -> Iterator[Decision]:
+    stopped: set[str] = set()
+    for job in waiting:
+        wanted = system.competes_for(job)
+        if stopped.isdisjoint(wanted) and system.fits(job):
             yield Start(job)
+        else:
+            stopped |= wanted
+            if len(stopped) == len(system.cluster.groups):
+                return
 
 
 def _plain(value: Any) -> Any:

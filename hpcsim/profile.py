@@ -57,6 +57,11 @@ class Profile:
         self._merge_at = 32
 
     @property
+    def releases(self) -> Sequence[Release]:
+        """The planned ends that it was made of."""
+        return self._releases
+
+    @property
     def times(self) -> list[float]:
         """Instants at which the number of free nodes changes; the first is the profile's start."""
         self._build()

@@ -17,6 +17,7 @@ from hpcsim.waiting import WaitingJobs
 
 if TYPE_CHECKING:
     from hpcsim.estimator import Estimator
+    from hpcsim.node_plan import NodePlan
     from hpcsim.profile import Profile, Shadow
 
 
@@ -85,6 +86,16 @@ class System(ABC):
     def power_w(self) -> float:
         """Watts that the machine draws now; NaN where the cluster declares none."""
 
+    @property
+    def nodes_are_alike(self) -> bool:
+        """Whether any free node serves any job, so that counts of nodes say all.
+
+        False where node groups or partitions differ, or jobs share nodes: then `free`, `shadow` and
+        `profile` still count nodes of all kinds together, `fits` and `earliest_start_s` are exact
+        for each job, and `competes_for` and `plan` are what to reserve with.
+        """
+        return True
+
     @abstractmethod
     def fits(self, job: Job) -> bool:
         """Tell whether *job* could start now and run its whole limit."""
@@ -100,6 +111,20 @@ class System(ABC):
     @abstractmethod
     def profile(self, estimates: Estimator | None = None) -> Profile:
         """Return free nodes over future time, by limits or by *estimates*. Yours to change."""
+
+    def competes_for(self, job: Job) -> frozenset[str]:
+        """Return the names of the node groups that *job* may run on, and ``"power cap"`` under one.
+
+        Two jobs whose sets are disjoint cannot delay each other.
+        """
+        return frozenset(group.name for group in self.cluster.groups)
+
+    def plan(self, estimates: Estimator | None = None) -> NodePlan:
+        """Return the future of the nodes by their kinds, by limits or by *estimates*. Yours to change.
+
+        What `profile` is to identical nodes, for any machine.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def true_run_time_s(self, job: Job) -> float:

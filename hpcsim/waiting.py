@@ -54,6 +54,10 @@ class WaitingJobs(Sequence[Job]):
         fit into the free nodes.
         """
 
+    def no_wider(self, nodes: int) -> list[Job]:
+        """Return, in order, the jobs that ask for no more than *nodes* nodes."""
+        return [job for job in self if job.nodes <= nodes]
+
 
 def choose_among(
     jobs: Iterable[Job | None], free: int, now_s: float, latest_end_s: float, extra: int

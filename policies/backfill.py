@@ -22,14 +22,25 @@ from hpcsim.policies.composition import declare, each_once
 from hpcsim.policies.conservative import ConservativePlan
 from hpcsim.policies.cqsim import CqsimPass
 from hpcsim.policies.estimators import Requested
+from hpcsim.policies.identical_nodes import need_identical_nodes
 from hpcsim.policies.orders import FCFS, SJF
+from hpcsim.policies.per_set import PerSetReservingPass, PerSetShadowPass
+from hpcsim.policies.per_set_conservative import PerSetConservativePlan
 from hpcsim.policies.reserving import ReservingPass
 from hpcsim.policies.shadow import ShadowPass
 from hpcsim.policies.sorted_candidates import SortedCandidatesPass
 from hpcsim.policy import Order, Policy
 from hpcsim.system import System
 
-Pass = ShadowPass | ReservingPass | ConservativePlan | CommittedPass
+Pass = (
+    ShadowPass
+    | ReservingPass
+    | ConservativePlan
+    | CommittedPass
+    | PerSetShadowPass
+    | PerSetReservingPass
+    | PerSetConservativePlan
+)
 
 
 class Backfill(Policy):
@@ -95,6 +106,15 @@ class Backfill(Policy):
             self._pass = SortedCandidatesPass(self) if SortedCandidatesPass.serves(self) else ShadowPass(self)
         else:
             self._pass = ReservingPass(self)
+
+    def begin(self, system: System) -> None:
+        """Reserve for each set of nodes where nodes differ."""
+        if not system.nodes_are_alike:
+            if self.protocol != "textbook":
+                need_identical_nodes(f"Protocol '{self.protocol}'", system)
+            is_shadow = self.reservations in {0, 1}
+            kind = PerSetShadowPass if is_shadow else PerSetReservingPass
+            self._pass = PerSetConservativePlan(self) if self.reservations == "all" else kind(self)
 
     def listeners(self) -> Sequence[Listener]:
         """Return the parts that hear what happens: orders, estimates and the algorithm."""

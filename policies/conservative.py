@@ -39,6 +39,8 @@ class Claim:
 class ConservativePlan(Listener):
     """The promises of one run, and the profile that they and the running jobs leave free."""
 
+    _claims_of = Claim
+
     def __init__(self, policy: Backfill) -> None:
         self._order = policy.order
         self._estimates = policy.estimates
@@ -70,10 +72,10 @@ class ConservativePlan(Listener):
         if claim is not None:
             self._must_compress |= claim.end_s > now_s or self._compresses_always
             self._is_broken |= now_s > claim.start_s + self._estimates.limit_s(job, system)
-            self._plan(system).take(now_s, claim.end_s, -job.nodes)
+            self._give_back(claim, now_s, system)
         elif job.row in self._promised:
             claim = self._promised.pop(job.row)
-            self._plan(system).take(claim.start_s, claim.end_s, -job.nodes)
+            self._give_back(claim, claim.start_s, system)
             self._must_compress = True
         else:
             self._arrived = [other for other in self._arrived if other.row != job.row]
@@ -103,22 +105,32 @@ class ConservativePlan(Listener):
 
     def _plan(self, system: System) -> Profile:
         if self._profile is None:
-            self._profile = system.profile()
+            self._profile = self._new_plan(system)
         return self._profile
 
+    def _new_plan(self, system: System) -> Profile:
+        """Return what the running jobs leave free."""
+        return system.profile(None if type(self._estimates) is Requested else self._estimates)
+
+    def _give_back(self, claim: Claim, from_s: float, system: System) -> None:
+        self._plan(system).take(from_s, claim.end_s, -claim.job.nodes)
+
     def _claim(self, job: Job, system: System) -> Claim:
-        claim = Claim(job, max(self._estimates.limit_s(job, system), 1))
+        claim = self._claims_of(job, max(self._estimates.limit_s(job, system), 1))
         self._promised[job.row] = claim
         return claim
 
     def _promise(self, claim: Claim, system: System) -> Iterator[Decision]:
         """Give *claim* its earliest place in the plan."""
-        plan, job = self._plan(system), claim.job
-        start_s = plan.earliest_s(job.nodes, claim.length_s, system.now_s)
-        claim.start_s, claim.end_s = start_s, start_s + claim.length_s
-        plan.take(start_s, claim.end_s, job.nodes)
-        self._next_s = min(self._next_s, start_s)
-        yield Reserve(job, start_s)
+        self._place(claim, system)
+        self._next_s = min(self._next_s, claim.start_s)
+        yield Reserve(claim.job, claim.start_s)
+
+    def _place(self, claim: Claim, system: System) -> None:
+        plan, nodes = self._plan(system), claim.job.nodes
+        claim.start_s = plan.earliest_s(nodes, claim.length_s, system.now_s)
+        claim.end_s = claim.start_s + claim.length_s
+        plan.take(claim.start_s, claim.end_s, nodes)
 
     def _compress(self, system: System) -> Iterator[Decision]:
         """Move each promise, in queue order, to the first place before it that has room."""
@@ -139,8 +151,7 @@ class ConservativePlan(Listener):
     def _remake(self, system: System) -> Iterator[Decision]:
         """Make the whole plan anew from what runs."""
         self._next_s = math.inf
-        by_limits = type(self._estimates) is Requested
-        self._profile = system.profile(None if by_limits else self._estimates)
+        self._profile = self._new_plan(system)
         for claim in self._in_order(system):
             yield from self._promise(claim, system)
 

@@ -21,6 +21,7 @@ from hpcsim.policies.backfill import Backfill
 from hpcsim.policies.backfill_options import check_depth, check_kind
 from hpcsim.policies.composition import declare, each_once
 from hpcsim.policies.estimators import LastTwo
+from hpcsim.policies.identical_nodes import need_identical_nodes
 from hpcsim.policies.orders import FCFS
 from hpcsim.policies.shadow import ShadowPass
 from hpcsim.policy import Order, Policy
@@ -89,6 +90,10 @@ class EasyPlusPlus(Policy):
         shortest = ShortestPredicted(estimates=self.estimates)
         options = Backfill(order=self.order, backfill_order=shortest, estimates=self.estimates, depth=self.depth)
         self._pass = PredictivePass(options)
+
+    def begin(self, system: System) -> None:
+        """Refuse nodes that differ."""
+        need_identical_nodes("EasyPlusPlus", system)
 
     def listeners(self) -> Sequence[Listener]:
         """Return the parts that hear what happens: the estimator first, so that orders can ask it."""

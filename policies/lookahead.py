@@ -21,6 +21,7 @@ from hpcsim.policies.backfill import Backfill
 from hpcsim.policies.backfill_options import check_depth, check_kind
 from hpcsim.policies.composition import declare, each_once
 from hpcsim.policies.estimators import Requested
+from hpcsim.policies.identical_nodes import need_identical_nodes
 from hpcsim.policies.orders import FCFS
 from hpcsim.policies.shadow import ShadowPass
 from hpcsim.policy import Order, Policy
@@ -60,6 +61,10 @@ class Lookahead(Policy):
         self.order.reset(cluster, rng)
         self.estimates.reset()
         self._pass = PackingPass(Backfill(order=self.order, estimates=self.estimates, depth=self.depth))
+
+    def begin(self, system: System) -> None:
+        """Refuse nodes that differ."""
+        need_identical_nodes("Lookahead", system)
 
     def listeners(self) -> Sequence[Listener]:
         """Return the parts that hear what happens."""

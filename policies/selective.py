@@ -21,6 +21,7 @@ from hpcsim.listener import Listener
 from hpcsim.policies.backfill_options import check_kind
 from hpcsim.policies.composition import declare, each_once
 from hpcsim.policies.estimators import Requested
+from hpcsim.policies.identical_nodes import need_identical_nodes
 from hpcsim.policies.orders import FCFS
 from hpcsim.policy import Order, Policy
 from hpcsim.system import System
@@ -58,6 +59,10 @@ class Selective(Policy):
         """Forget everything."""
         self.order.reset(cluster, rng)
         self.estimates.reset()
+
+    def begin(self, system: System) -> None:
+        """Refuse nodes that differ."""
+        need_identical_nodes("Selective", system)
 
     def listeners(self) -> Sequence[Listener]:
         """Return the parts that hear what happens."""

@@ -25,6 +25,7 @@ from hpcsim.policies.backfill_options import check_depth, check_kind
 from hpcsim.policies.composition import declare, each_once
 from hpcsim.policies.conservative import Claim, ConservativePlan
 from hpcsim.policies.estimators import Requested
+from hpcsim.policies.identical_nodes import need_identical_nodes
 from hpcsim.policies.orders import FCFS
 from hpcsim.policy import Order, Policy
 from hpcsim.profile import Profile
@@ -68,6 +69,10 @@ class SlackBased(Policy):
         self.estimates.reset()
         plan = Backfill(order=self.order, estimates=self.estimates, reservations="all")
         self._plan = SlackPlan(plan, self.slack_factor, self.depth)
+
+    def begin(self, system: System) -> None:
+        """Refuse nodes that differ."""
+        need_identical_nodes("SlackBased", system)
 
     def listeners(self) -> Sequence[Listener]:
         """Return the parts that hear what happens."""

@@ -40,6 +40,18 @@ Placement = Annotated[
     str | None,
     typer.Option("--placement", metavar="NAME", help="Which free nodes a job gets: registry name or file.py:Class."),
 ]
+PowerCap = Annotated[
+    float | None,
+    typer.Option("--power-cap", min=0, metavar="W", help="Facility cap in watts, in place of the cluster file's."),
+]
+Advisor = Annotated[
+    str | None,
+    typer.Option(
+        "--advisor",
+        metavar="NAME[:KEY=VALUE,...]",
+        help="Advice on node counts at submission: registry name, module:Class or file.py:Class, and its parameters.",
+    ),
+]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows of the log.")]
 Until = Annotated[
     float | None, typer.Option("--until", metavar="S", help="Cut the run at S seconds of the log's clock.")

@@ -1,4 +1,7 @@
-"""Policies from what was typed: ``easy``, ``easy:depth=10``, ``file.py:Class:key=value``, and ``--set key=value``."""
+"""Policies from what was typed: ``easy``, ``easy:depth=10``, ``file.py:Class:key=value``.
+
+Further parameters of a policy come as ``--set key=value``.
+"""
 
 from __future__ import annotations
 
@@ -85,15 +88,26 @@ def make_policy(spec: str, settings: Sequence[str] = ()) -> Policy:
     factory = registry.find("policies", spec)
     if not (isinstance(factory, type) and issubclass(factory, Policy)):
         raise HpcsimError(f"{spec} is not a policy.", "Give a class that inherits from hpcsim.Policy.")
+    policy: Policy = make_plugin("policies", spec, settings)
+    return policy
+
+
+def make_plugin(group: str, name: str, settings: Sequence[str]) -> Any:
+    """Return a plug-in of ``key=value`` texts; whatever its class raises is one sentence.
+
+    Raises:
+        UnknownName: there is no such plug-in or parameter.
+        HpcsimError: it refuses its parameters.
+    """
     try:
-        policy: Policy = _make("policies", spec, dict(map(parse_setting, settings)))
+        return _make(group, name, dict(map(parse_setting, settings)))
     except HpcsimError:
         raise
     except Exception as error:
+        kind = {"policies": "Policy"}.get(group, group[:-1].capitalize())
         raise HpcsimError(
-            f"Policy '{spec}' cannot be made: {type(error).__name__}: {error}.", "Check its parameters and the class."
+            f"{kind} '{name}' cannot be made: {type(error).__name__}: {error}.", "Check its parameters and the class."
         ) from error
-    return policy
 
 
 def _make(group: str, spec: str, settings: Mapping[str, Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import typer
 
 from hpcsim import registry
 from hpcsim.commands import options
+from hpcsim.commands.advisor_specs import make_advisor
 from hpcsim.commands.live_view import live
 from hpcsim.commands.out_folder import check_file, check_result_folder
 from hpcsim.commands.output import print_json, print_table, results_only, say
@@ -20,7 +22,8 @@ from hpcsim.commands.progress import watch
 from hpcsim.commands.report_file import write_report_file
 from hpcsim.commands.trace import choose_machine, describe, read_trace
 from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
-from hpcsim.results.quantities import duration, number, percentage
+from hpcsim.results.advised import ADVICE_KEYS
+from hpcsim.results.quantities import duration, energy, number, percentage
 from hpcsim.results.run import simulate
 from hpcsim.results.summary import Figure
 
@@ -39,6 +42,7 @@ _COUNTS = (
     ("  unfinished at the cut", "jobs_unfinished"),
     ("  rejected", "jobs_rejected"),
 )
+_POWERS = (("mean power", "mean_power_w"), ("peak power", "peak_power_w"))
 _TIMES = (
     ("mean wait", "mean_wait_s"),
     ("median wait", "median_wait_s"),
@@ -58,6 +62,8 @@ def run(
     policy: options.OnePolicy = "easy",
     settings: options.Settings = None,
     placement: options.Placement = None,
+    power_cap: options.PowerCap = None,
+    advisor: options.Advisor = None,
     limit: options.Limit = None,
     until: options.Until = None,
     seed: options.Seed = 0,
@@ -76,12 +82,21 @@ def run(
     check_file(report)
     ((label, chosen),) = choose_policies([policy], settings or ()).items()
     where = None if placement is None else registry.make("placements", placement)
+    advice = None if advisor is None else make_advisor(advisor)
     workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
+    if power_cap is not None:
+        machine = replace(machine, power_cap_w=power_cap, power_cap_steps=())
     shown = live if live_view else watch
     with results_only(), partial_saved(out), shown(label, len(workload)) as recorders:
         result = simulate(
-            workload, machine, chosen, seed=seed, until=until, check=check, recorders=recorders, placement=where
+            *(workload, machine, chosen),
+            seed=seed,
+            until=until,
+            check=check,
+            recorders=recorders,
+            placement=where,
+            advisor=advice,
         )
     title = describe(trace, machine)
     _keep(result, label, title, out, report)
@@ -107,6 +122,8 @@ def _show(result: Result, title: str, *, as_json: bool) -> None:
     print_table(title, ("", "", "seconds"), _rows(summary))
     if summary["jobs_rejected"]:
         typer.echo(_commonest_rejection(result.jobs))
+    if summary.get("advice_kept_error"):
+        typer.echo(f"The first fault of the advisor: {result.provenance['advice']['first_error']}.")
 
 
 @contextmanager
@@ -133,7 +150,36 @@ def _rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
         ("mean bounded slowdown", number(summary["mean_bounded_slowdown"]), ""),
         ("utilisation", percentage(summary["utilisation"]), ""),
         ("offered load, as run", percentage(summary["offered_load"]), ""),
+        *_advice_rows(summary),
+        *_energy_rows(summary),
     ]
+
+
+def _advice_rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
+    """Return the lines on advice, where the run has an advisor: the reasons that any job has."""
+    if "advice_changed" not in summary:
+        return []
+    reasons = [key for key in ADVICE_KEYS if key != "advice_changed" and summary[key]]
+    return [
+        ("on another node count", number(summary["advice_changed"]), ""),
+        *((f"  {key.removeprefix('advice_').replace('_', '-')}", number(summary[key]), "") for key in reasons),
+    ]
+
+
+def _energy_rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
+    """Return the lines on energy, where the machine's power is described."""
+    if "energy_j" not in summary:
+        return []
+    parts = [("energy", "energy_j"), *((f"  {part}", f"{part}_energy_j") for part in ("jobs", "idle", "boot", "off"))]
+    lines = [(label, energy(summary[key]), "") for label, key in parts if summary[key] or label == "energy"]
+    lines += [(label, f"{number(summary[key])} W", "") for label, key in _POWERS if summary[key] is not None]
+    if summary["cap_overshoot_w_s"]:
+        lines.append(("drawn above the cap", f"{number(summary['cap_overshoot_w_s'])} W s", ""))
+    if summary["cost"] is not None:
+        lines.append(("cost", number(summary["cost"]), ""))
+    if summary["co2_kg"]:
+        lines.append(("carbon dioxide", f"{number(summary['co2_kg'])} kg", ""))
+    return lines
 
 
 def _commonest_rejection(jobs: pd.DataFrame) -> str:

@@ -10,11 +10,13 @@ from typing import Any
 
 from hpcsim.advisor import Advisor
 from hpcsim.cluster import Cluster
-from hpcsim.errors import InvalidArgument, Unsupported, WorkloadError
+from hpcsim.errors import ClusterError, InvalidArgument, Unsupported, WorkloadError
 from hpcsim.job import Job
 from hpcsim.placement import Placement
 from hpcsim.policy import Policy
+from hpcsim.power_cap import PowerCap
 from hpcsim.recorder import Recorder
+from hpcsim.speedup import SpeedUp
 from hpcsim.workload import Workload
 
 
@@ -66,6 +68,16 @@ def check_grace(grace_s: Any) -> None:
         raise WorkloadError(f"The grace period is {_shown(grace_s)} s.", "Give seconds, 0 or more.")
 
 
+def check_scaling(scaling: Any) -> None:
+    """Refuse what is no law of speed-up; None is none.
+
+    Raises:
+        InvalidArgument: it is of another type.
+    """
+    if scaling is not None:
+        _check_kind("scaling", scaling, SpeedUp, "Give a law, as hpcsim.speedup.Amdahl(0.05).")
+
+
 def check_until(until: Any, now_s: float) -> None:
     """Refuse what is no time after *now_s*; None is the end of the run.
 
@@ -90,15 +102,31 @@ def check_job(job: Any) -> None:
     _check_kind("job", job, Job, "Give a Job.")
 
 
-def check_is_served(job: Job) -> None:
-    """Refuse a submitted job that asks for what this version has not.
+def check_is_served(job: Job, books: str) -> None:
+    """Refuse a submitted job that asks for what this version, or the ledger of this run, has not.
 
     Raises:
-        Unsupported: it declares power, or the node counts it may run at.
+        Unsupported: it would share nodes that are booked whole.
     """
-    if job.power_w is not None or job.allowed_nodes:
-        what = "allowed_nodes" if job.allowed_nodes else "power_w"
-        raise Unsupported(f"A job's {what} cannot be simulated yet.", "Leave it out.")
+    if not job.exclusive and books != "shared":
+        raise Unsupported(
+            f"Job {job.job_id} may share nodes, but no job of the workload does.",
+            "Give Simulation(books='shared'), or submit it as exclusive.",
+        )
+
+
+def check_cap_means_something(workload: Workload, cluster: Cluster) -> None:
+    """Refuse a power cap where neither nodes nor jobs draw any power.
+
+    Raises:
+        ClusterError: no group of nodes has power, and no job declares any.
+    """
+    has_watts = any(group.power for group in cluster.groups) or any(workload.known("power_w"))
+    if PowerCap(cluster).is_there and not has_watts:
+        raise ClusterError(
+            f"Cluster '{cluster.name}' has a power cap, but no watts are known of its nodes or of any job.",
+            "Describe the `power` of its node groups in a cluster file.",
+        )
 
 
 def check_run_time(run_s: Any) -> None:

@@ -18,7 +18,8 @@ class InvariantChecker:
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
-        self._used = 0
+        self._used = 0  # nodes that somebody holds
+        self._held = 0  # the same, a shared node counted once for each of its jobs
         self._now_s = float("-inf")
         self._waiting: dict[int, tuple[int, float]] = {}
         self._running: dict[int, tuple[Job, float, Sequence[Interval]]] = {}
@@ -33,7 +34,23 @@ class InvariantChecker:
         is_known = job.row in self._waiting or job.row in self._running or job.row in self._ended
         self._demand(not is_known, job, "was submitted twice")
         self._demand(job.submit_s <= now_s, job, f"arrived before its submit time {job.submit_s}")
+        self._check_advice(job)
         self._waiting[job.row] = (job.nodes, job.limit_s)
+
+    def changed(self, job: Job, now_s: float) -> None:
+        """A waiting job has become *job* by new advice."""
+        self._advance(now_s)
+        self._demand(job.row in self._waiting, job, "was changed without waiting")
+        self._check_advice(job)
+        self._waiting[job.row] = (job.nodes, job.limit_s)
+
+    def _check_advice(self, job: Job) -> None:
+        """A job that was advised asks for the same as before, on one of its allowed node counts."""
+        asked = job.requested
+        if asked is not None:
+            is_allowed = job.nodes == asked.nodes or job.nodes in asked.allowed_nodes
+            self._demand(is_allowed, job, f"was advised {job.nodes} nodes, which it does not allow")
+            self._demand(asked.requested is None, job, "keeps an advised job as its request")
 
     def started(self, job: Job, now_s: float, intervals: Sequence[Interval]) -> None:
         """A job has been given its nodes."""
@@ -42,15 +59,27 @@ class InvariantChecker:
         self._demand(asked is not None, job, "started without waiting")
         self._demand(asked == (job.nodes, job.limit_s), job, f"was changed while it waited: it asked for {asked}")
         self._demand(now_s >= job.submit_s, job, f"started before its submit time {job.submit_s}")
-        self._demand(count_nodes(intervals) == job.nodes, job, f"asked for {job.nodes} nodes and got another number")
         for low, high in intervals:
             inside = 0 <= low <= high < self._nodes
             self._demand(inside, job, f"got nodes {low}-{high}, the machine has {self._nodes}")
+        self._occupy(job, intervals)
+        self._running[job.row] = (job, now_s, intervals)
+        self._held += count_nodes(intervals)
+
+    def _occupy(self, job: Job, intervals: Sequence[Interval]) -> None:
+        """Mark the nodes of a starting job as used, each by it alone."""
+        self._demand(count_nodes(intervals) == job.nodes, job, f"asked for {job.nodes} nodes and got another number")
+        for low, high in intervals:
             self._demand(1 not in self._busy[low : high + 1], job, f"overlaps on {format_intervals(intervals)}")
             self._busy[low : high + 1] = b"\1" * (high - low + 1)
-        self._running[job.row] = (job, now_s, intervals)
         self._used += job.nodes
         self._demand(self._used <= self._nodes, job, f"makes {self._used} nodes used of {self._nodes}")
+
+    def _vacate(self, job: Job, intervals: Sequence[Interval]) -> None:
+        """Mark the nodes of an ended job as free."""
+        for low, high in intervals:
+            self._busy[low : high + 1] = bytes(high - low + 1)
+        self._used -= job.nodes
 
     def ended(self, job: Job, now_s: float, intervals: Iterable[Interval]) -> None:
         """A running job has ended and given its nodes back."""
@@ -59,10 +88,9 @@ class InvariantChecker:
         _, start_s, held = self._running.pop(job.row)
         self._demand(list(held) == list(intervals), job, "gave back other nodes than it held")
         self._close(job)
-        for low, high in held:
-            self._busy[low : high + 1] = bytes(high - low + 1)
-        self._used -= job.nodes
-        self._jobs_node_s += job.nodes * (now_s - start_s)
+        self._vacate(job, held)
+        self._held -= count_nodes(held)
+        self._jobs_node_s += count_nodes(held) * (now_s - start_s)
 
     def closed_unstarted(self, job: Job, now_s: float) -> None:
         """A job was rejected or cancelled while it waited."""
@@ -93,8 +121,8 @@ class InvariantChecker:
     def _advance(self, now_s: float) -> None:
         if now_s < self._now_s:
             raise InvariantViolation(f"The clock went back from {self._now_s} s to {now_s} s.")
-        if now_s > self._now_s and self._used:
-            self._integral_node_s += self._used * (now_s - self._now_s)
+        if now_s > self._now_s and self._held:
+            self._integral_node_s += self._held * (now_s - self._now_s)
         self._now_s = now_s
 
     def _close(self, job: Job) -> None:

@@ -9,6 +9,8 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.engine.advice_log import NOT_ASKED, AdviceLog
+from hpcsim.engine.energy_log import EnergyLog
 from hpcsim.job import Job, JobState
 from hpcsim.node_ids import Interval
 
@@ -33,10 +35,14 @@ class RunColumns:
             second and further intervals of an attempt have their low end written as ``-1 - low``.
         promise_row, promise_at_s, promise_start_s: one entry a `Reserve`: for whom, when it was made,
             and the promised start; ``inf`` withdraws. A promise ends when its job leaves the queue.
+        books: which ledger kept the nodes, see `hpcsim.engine.need`.
+        energy: what was drawn, where the machine's power is described.
+        advice: what an advisor said of each job, where the run has one.
         added: jobs that were submitted during the run, in row order after the workload's.
     """
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, books: str = "counting") -> None:
+        self.books = books
         self.state = bytearray([NOT_SUBMITTED]) * rows
         self.eligible_s = array("d", [nan]) * rows
         self.ended_s = array("d", [nan]) * rows
@@ -49,6 +55,8 @@ class RunColumns:
         self.promise_at_s = array("d")
         self.promise_start_s = array("d")
         self.added: list[Job] = []
+        self.energy: EnergyLog | None = None
+        self.advice: AdviceLog | None = None
 
     def add_row(self, job: Job) -> None:
         """Make room for a job submitted during the run."""
@@ -56,6 +64,8 @@ class RunColumns:
         self.state.append(NOT_SUBMITTED)
         self.eligible_s.append(nan)
         self.ended_s.append(nan)
+        if self.advice is not None:
+            self.advice.codes.append(NOT_ASKED)
 
     def submitted(self, row: int, now_s: float) -> None:
         """Record that a job became eligible."""
@@ -79,6 +89,11 @@ class RunColumns:
         self.promise_row.append(row)
         self.promise_at_s.append(now_s)
         self.promise_start_s.append(start_s)
+
+    def restarted(self, row: int, now_s: float) -> None:
+        """Move the start of a job's last attempt."""
+        last = max(at for at, owner in enumerate(self.attempt_row) if owner == row)
+        self.attempt_start_s[last] = now_s
 
     def ended(self, row: int, now_s: float, code: int) -> None:
         """Record a job's end, and so its last attempt's where there was one."""

@@ -39,14 +39,14 @@ class Decider:
             job = self._waiting(job, "start")
         free = self._free_nodes.count
         if job.nodes > free:
-            raise self._invalid(
-                f"tried to start job {job.job_id}, which needs {job.nodes} nodes while {free} are free",
-                "Check system.fits(job) before yielding Start(job).",
-                "capacity",
-                job,
-                free,
-            )
+            raise self._too_wide(job, f"which needs {job.nodes} nodes while {free} are free")
         self._life.start(job, None if decision.node_ids is None else self._named_nodes(job, decision.node_ids))
+
+    def _too_wide(self, job: Job, fault: str) -> InvalidDecision:
+        remedy = "Check system.fits(job) before yielding Start(job)."
+        return self._invalid(
+            f"tried to start job {job.job_id}, {fault}", remedy, "capacity", job, self._free_nodes.count
+        )
 
     def _apply_other(self, decision: Decision) -> None:
         if isinstance(decision, WakeAt):
@@ -61,11 +61,9 @@ class Decider:
             )
 
     def _named_nodes(self, job: Job, node_ids: Iterable[int]) -> list[Interval]:
-        ids = list(node_ids) if isinstance(node_ids, Iterable) else [node_ids]
-        whole = all(isinstance(node, int) or hasattr(node, "__index__") for node in ids)
-        intervals = intervals_of(int(node) for node in ids) if whole else []
+        ids, intervals = named(node_ids)
         free = self._life.ledger.free_nodes
-        if not whole or len(ids) != job.nodes or len(set(ids)) != job.nodes:
+        if not intervals or len(ids) != job.nodes or len(set(ids)) != job.nodes:
             fault, free_count = f"named {len(ids)} node ids for the {job.nodes} nodes", free.count
             remedy = "Name each node once, as whole numbers, or leave node_ids out."
         elif not free.has(intervals):
@@ -87,17 +85,21 @@ class Decider:
                 job,
             )
         if node_ids is not None:
-            raise self._invalid(
-                f"promised job {job.job_id} certain nodes, but the nodes of this machine are all alike",
-                "Leave node_ids out of Reserve.",
-                "node-ids",
-                job,
-            )
+            self._check_reserved(job, node_ids)
         if start_s == math.inf:
             self._life.promised.pop(job.row, None)
         else:
             self._life.promised[job.row] = start_s
         self._life.columns.promised(job.row, self._env._now, start_s)
+
+    def _check_reserved(self, job: Job, node_ids: Iterable[int]) -> None:
+        """Refuse a promise of certain nodes."""
+        raise self._invalid(
+            f"promised job {job.job_id} certain nodes, but the nodes of this machine are all alike",
+            "Leave node_ids out of Reserve.",
+            "node-ids",
+            job,
+        )
 
     def _wake_at(self, decision: WakeAt) -> None:
         if not _is_number(decision.time_s) or not self._env._now < decision.time_s < math.inf:
@@ -137,6 +139,13 @@ class Decider:
             wanted=job.nodes if job else None,
             free=free,
         )
+
+
+def named(node_ids: Any) -> tuple[list[Any], list[Interval]]:
+    """Return the node ids that a decision names, as they are and as intervals; no intervals if they are no ids."""
+    ids = list(node_ids) if isinstance(node_ids, Iterable) else [node_ids]
+    is_whole = all(isinstance(node, int) or hasattr(node, "__index__") for node in ids)
+    return ids, intervals_of(int(node) for node in ids) if is_whole else []
 
 
 def _is_number(value: object) -> bool:

@@ -23,6 +23,29 @@ class FreeNodes:
         """Return the free ids."""
         return list(zip(self._lows, self._highs, strict=True))
 
+    def within(self, first: int, last: int) -> list[Interval]:
+        """Return the free ids from *first* to *last*."""
+        lows, highs = self._lows, self._highs
+        found = []
+        for at in range(bisect_left(highs, first), len(lows)):
+            if lows[at] > last:
+                break
+            found.append((max(lows[at], first), min(highs[at], last)))
+        return found
+
+    def lowest(self, nodes: int, first: int, last: int) -> list[Interval]:
+        """Return the *nodes* lowest free ids from *first* to *last*, without handing them out."""
+        lows, highs = self._lows, self._highs
+        found = []
+        for at in range(bisect_left(highs, first), len(lows)):
+            low = max(lows[at], first)
+            high = min(highs[at], last, low + nodes - 1)
+            found.append((low, high))
+            nodes -= high - low + 1
+            if not nodes:
+                break
+        return found
+
     def take_lowest(self, nodes: int) -> Sequence[Interval]:
         """Hand out the *nodes* lowest free ids; there must be so many."""
         lows, highs = self._lows, self._highs

@@ -10,7 +10,7 @@ from hpcsim.cluster import Cluster
 from hpcsim.engine.checker import InvariantChecker
 from hpcsim.engine.clock import COMPLETION
 from hpcsim.engine.columns import CODE, OPEN, STATES, RunColumns
-from hpcsim.engine.ledger import Allocation, CountingLedger
+from hpcsim.engine.ledger import Allocation, Ledger
 from hpcsim.engine.observers import Observers
 from hpcsim.engine.queue import JobQueue, QueueKeeper
 from hpcsim.engine.truth import Truth
@@ -30,7 +30,7 @@ class JobLife:
         self,
         env: Any,
         cluster: Cluster,
-        ledger: CountingLedger,
+        ledger: Ledger,
         queue: JobQueue,
         truth: Truth,
         columns: RunColumns,
@@ -38,7 +38,9 @@ class JobLife:
         grace_s: float,
         kill_at_limit: bool,
         checker: InvariantChecker | None,
+        never_runs: Callable[[Job], str] | None = None,
     ) -> None:
+        """*never_runs* says why a job can never run, or the empty string; default: what the cluster says."""
         self.env = env
         self.ledger = ledger
         self.queue = queue
@@ -50,7 +52,7 @@ class JobLife:
         self.ends_seen = 0
         self.is_fed = False
         self.has_news = False
-        self._never_runs = _admission(cluster)
+        self._never_runs = never_runs or _admission(cluster)
         self._grace_s = grace_s if kill_at_limit else math.inf
         self._checker = checker
         self._on_end = self._end
@@ -87,10 +89,10 @@ class JobLife:
         self._keeper.remove(row)
         if self.promised:
             self.promised.pop(row, None)
-        self.columns.started(row, now_s, held.intervals)
+        self.columns.started(row, held.start_s, held.intervals)
         held.run_s, own_end = self.truth.reveal(row)
         held.end_state = _OWN_END[own_end]
-        end_s = now_s + held.run_s
+        end_s = held.start_s + held.run_s
         if held.run_s > job.limit_s + self._grace_s:
             held.end_state = _TIMEOUT
             end_s = held.limit_end_s + self._grace_s
@@ -119,13 +121,36 @@ class JobLife:
         else:
             held.annul()
             held.end_state = CODE[JobState.CANCELLED]
+            self._start_no_later(held)
             self.columns.reasons[row] = reason
             self._end(held)
 
     def cut(self) -> None:
         """Close the books at the end of a run that was cut: what is open is UNFINISHED."""
+        for held in self.ledger.running.values():
+            self._start_no_later(held)
         state = self.columns.state
         state[:] = state.replace(bytes([OPEN]), bytes([CODE[JobState.UNFINISHED]]))
+
+    def judge_again(self) -> None:
+        """The power cap has changed: reject waiting jobs that can never run any more."""
+        for job in list(self.queue):
+            reason = self._never_runs(job)
+            if reason:
+                self.reject(job, reason)
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Something has changed by itself that may let a waiting job start."""
+        self.has_news = True
+        self.ends_seen += 1
+
+    def _start_no_later(self, held: Allocation) -> None:
+        """A job whose nodes still boot ends now: it starts now and runs for no time."""
+        now_s = self.env._now
+        if held.start_s > now_s:
+            held.start_s = now_s
+            self.columns.restarted(held.job.row, now_s)
 
     def _end(self, held: Allocation) -> None:
         job = held.job
@@ -188,4 +213,5 @@ def _admission(cluster: Cluster) -> Callable[[Job], str]:
             return ""
         return cluster.never_runs(job)
 
-    return cluster.never_runs if cluster.partitions or len(cluster.groups) > 1 else never_runs
+    is_plain_machine = len(cluster.groups) == 1 and not (cluster.partitions or group.allocation_sizes)
+    return never_runs if is_plain_machine else cluster.never_runs

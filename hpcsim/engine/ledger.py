@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Protocol
 
 from hpcsim.cluster import Cluster
 from hpcsim.engine.blame import policy_failed
 from hpcsim.engine.clock import Happening
 from hpcsim.engine.free_nodes import FreeNodes
-from hpcsim.errors import InvariantViolation, PolicyFailed, Unsupported
+from hpcsim.errors import InvariantViolation, PolicyFailed
 from hpcsim.job import Job
 from hpcsim.node_ids import Interval, count_nodes, format_intervals
 from hpcsim.placement import Placement
@@ -40,12 +41,38 @@ class Allocation(Happening):
         return format_intervals(self.intervals)
 
 
+class Ledger(Protocol):
+    """What the engine asks of its books, whatever the nodes are like."""
+
+    cluster: Cluster
+    nodes: int
+    free_nodes: FreeNodes
+
+    @property
+    def running(self) -> Mapping[int, Allocation]:
+        """Allocations by job row, in order of start."""
+
+    def start(self, job: Job, now_s: float, intervals: Sequence[Interval] | None) -> Allocation:
+        """Give a job that fits its nodes: *intervals*, or the default choice."""
+
+    def end(self, row: int) -> Allocation:
+        """Take the nodes of a running job back."""
+
+    def profile(self, now_s: float) -> Profile:
+        """Return free nodes over future time."""
+
+    def shadow(self, now_s: float, nodes: int) -> Shadow:
+        """Return when so many nodes come free, and what is left beside them then."""
+
+    def releases(self, now_s: float) -> list[Release]:
+        """Return when how many nodes come free by the limits of what runs."""
+
+
 class CountingLedger:
     """Identical nodes, each held by one job at a time."""
 
     def __init__(self, cluster: Cluster, placement: Placement | None, limits_bind: bool) -> None:
         """*limits_bind* says that no job outlives its limit, so that no planned end is ever past."""
-        refuse_what_counting_cannot_serve(cluster)
         self.cluster = cluster
         self.nodes = cluster.nodes
         self.running: dict[int, Allocation] = {}
@@ -64,32 +91,14 @@ class CountingLedger:
         if intervals is None and self._placement is None:
             intervals = self.free_nodes.take_lowest(job.nodes)
         else:
-            intervals = self._placed(job) if intervals is None else intervals
+            if intervals is None:
+                assert self._placement is not None
+                intervals = placed(self._placement, job, self.free_nodes.intervals(), self.cluster)
             self.free_nodes.take(intervals)
         allocation = Allocation(job, now_s, intervals)
         self.running[job.row] = allocation
         insort(self._releases, (allocation.limit_end_s, job.row, job.nodes))
         return allocation
-
-    def _placed(self, job: Job) -> Sequence[Interval]:
-        """Ask the placement for nodes, and check its answer."""
-        placement, free = self._placement, self.free_nodes
-        assert placement is not None
-        name = type(placement).__name__
-        try:
-            intervals = sorted(
-                (int(low), int(high)) for low, high in placement.place(job, free.intervals(), self.cluster)
-            )
-        except Exception as error:
-            raise policy_failed(f"{name}.place", error) from error
-        ascending = all(high < low for (_, high), (low, _) in pairwise(intervals))
-        if count_nodes(intervals) != job.nodes or not ascending or not free.has(intervals):
-            raise PolicyFailed(
-                f"{name} placed job {job.job_id}, which needs {job.nodes} nodes, on "
-                f"{format_intervals(intervals) or 'none'}.",
-                "A placement must choose exactly so many of the free nodes.",
-            )
-        return intervals
 
     def end(self, row: int) -> Allocation:
         """Take the nodes of a running job back."""
@@ -103,11 +112,15 @@ class CountingLedger:
         return allocation
 
     def profile(self, now_s: float) -> Profile:
-        """Return free nodes over future time by the limits of what runs.
+        """Return free nodes over future time by the limits of what runs."""
+        return Profile(now_s, self.free_nodes.count, self.releases(now_s))
+
+    def releases(self, now_s: float) -> list[Release]:
+        """Return when how many nodes come free by the limits of what runs.
 
         A limit already passed counts as "ends one second later".
         """
-        return Profile(now_s, self.free_nodes.count, self._releases_ahead(now_s).copy())
+        return self._releases_ahead(now_s).copy()
 
     def shadow(self, now_s: float, nodes: int) -> Shadow:
         """Return what `profile` would say about *nodes*, without making one."""
@@ -126,18 +139,32 @@ class CountingLedger:
         return (now_s + 1 if is_overdue else end_s, row, nodes)
 
 
-def refuse_what_counting_cannot_serve(cluster: Cluster) -> None:
-    """Raise `Unsupported` for a cluster whose nodes differ or have limits of their own."""
-    faults = {
-        "more than one node group": len(cluster.groups) > 1,
-        "several partitions": len(cluster.partitions) > 1,
-        "allocation sizes": any(group.allocation_sizes for group in cluster.groups),
-        "node power": any(group.power for group in cluster.groups),
-        "a power cap": cluster.power_cap_w != float("inf"),
-    }
-    for what, is_there in faults.items():
-        if is_there:
-            raise Unsupported(
-                f"Cluster '{cluster.name}' has {what}, which this version cannot simulate yet.",
-                "Describe it as one group of identical nodes.",
-            )
+def placed(placement: Placement, job: Job, free: Sequence[Interval], cluster: Cluster) -> Sequence[Interval]:
+    """Ask *placement* for nodes out of *free*, and check its answer.
+
+    Raises:
+        PolicyFailed: it raised an error, or chose other nodes or another number of them.
+    """
+    name = type(placement).__name__
+    try:
+        intervals = sorted((int(low), int(high)) for low, high in placement.place(job, free, cluster))
+    except Exception as error:
+        raise policy_failed(f"{name}.place", error) from error
+    ascending = all(high < low for (_, high), (low, _) in pairwise(intervals))
+    if count_nodes(intervals) != job.nodes or not ascending or not _all_within(intervals, free):
+        raise PolicyFailed(
+            f"{name} placed job {job.job_id}, which needs {job.nodes} nodes, on "
+            f"{format_intervals(intervals) or 'none'}.",
+            "A placement must choose exactly so many of the free nodes.",
+        )
+    return intervals
+
+
+def _all_within(intervals: Sequence[Interval], free: Sequence[Interval]) -> bool:
+    """Tell whether each interval lies in one of *free*, which are sorted and disjoint."""
+    lows = [low for low, _ in free]
+    for low, high in intervals:
+        at = bisect_right(lows, low) - 1
+        if low > high or at < 0 or free[at][1] < high:
+            return False
+    return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hpcsim.engine.blame import policy_failed
@@ -21,9 +21,11 @@ class Observers:
         listeners = [*(policy.listeners() if policy else ()), *recorders]
         self.submit = _overridden("on_submit", Listener, listeners)
         self.leave = _overridden("on_leave", Listener, listeners)
+        self.change = tuple(change for one in (policy.listeners() if policy else ()) for change in _changes(one))
         self.start = _overridden("on_start", Listener, listeners)
         self.end = _overridden("on_end", Listener, listeners)
         self.decision = _overridden("on_decision", Recorder, recorders)
+        self.power = _overridden("on_power", Recorder, recorders)
         self.closed = _overridden("on_pass", Recorder, recorders)
 
     @staticmethod
@@ -41,6 +43,15 @@ class Observers:
             except (Exception, SystemExit) as error:
                 owner = type(getattr(hook, "__self__", hook)).__name__
                 raise policy_failed(f"{owner}.{hook.__name__}", error) from error
+
+
+def _changes(listener: Listener) -> Iterator[Hook]:
+    """Yield what tells *listener* that a waiting job has changed: its own hook, else those of leaving and coming."""
+    if type(listener).on_change is not Listener.on_change:
+        yield listener.on_change
+        return
+    yield lambda old, new, system: listener.on_leave(old, system)  # noqa: ARG005 - the arguments of on_change
+    yield lambda old, new, system: listener.on_submit(new, system)  # noqa: ARG005
 
 
 def _overridden(name: str, base: type, listeners: Sequence[Any]) -> tuple[Hook, ...]:

@@ -23,7 +23,14 @@ PATIENCE = 10_000
 class Passes:
     """Opens a pass when something happened, lets the policy decide, and closes it."""
 
-    def __init__(self, life: JobLife, policy: Policy | None, checker: InvariantChecker | None) -> None:
+    def __init__(
+        self,
+        life: JobLife,
+        policy: Policy | None,
+        checker: InvariantChecker | None,
+        decider: type[Decider] = Decider,
+    ) -> None:
+        """*decider* is the kind of rules that decisions are held to."""
         self.is_woken = False
         self.is_open = False
         self._life = life
@@ -33,7 +40,7 @@ class Passes:
         self._checker = checker
         self._woken_only = 0
         self._wakes: set[float] = set()
-        self._decider = Decider(life, self._wake_at, self.name)
+        self._decider = decider(life, self._wake_at, self.name)
         self._observers: Observers
         self._system: System
 

@@ -84,6 +84,12 @@ class JobQueue(WaitingJobs):
         columns = QueueColumns(jobs, self._nodes[:last], self._limits_s[:last], first)
         return choose_by_columns(columns, free, now_s, latest_end_s, extra)
 
+    def no_wider(self, nodes: int) -> list[Job]:
+        """Return, in order, the jobs that ask for no more than *nodes* nodes."""
+        self._learn()
+        slots = (self._nodes[self._first : len(self._jobs)] <= nodes).nonzero()[0] + self._first
+        return [self._jobs[slot] for slot in slots.tolist()]  # type: ignore[misc]
+
     def _learn(self) -> None:
         """Bring the columns up to date with the slots that were filled since the last time."""
         known, last = self._known, len(self._jobs)
@@ -111,6 +117,14 @@ class QueueKeeper:
             self._close_holes()
         queue._slot[job.row] = len(queue._jobs)
         queue._jobs.append(job)
+
+    def replace(self, job: Job) -> None:
+        """Put *job* into the place of the waiting job of its row."""
+        queue = self.queue
+        slot = queue._slot[job.row]
+        queue._jobs[slot] = job
+        if slot < queue._known:
+            queue._nodes[slot], queue._limits_s[slot] = job.nodes, job.limit_s
 
     def remove(self, row: int) -> None:
         """Take out the job of *row*."""

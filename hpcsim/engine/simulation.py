@@ -17,15 +17,28 @@ from hpcsim.advisor import Advisor
 from hpcsim.cluster import Cluster
 from hpcsim.decision import Decision
 from hpcsim.engine import arguments
+from hpcsim.engine.advice import AdviceDesk
+from hpcsim.engine.advice_log import AdviceLog
+from hpcsim.engine.advised_jobs import AdvisedLife
 from hpcsim.engine.checker import InvariantChecker
 from hpcsim.engine.clock import paused_collector, pending_events, step
 from hpcsim.engine.columns import RunColumns
+from hpcsim.engine.decisions import Decider
+from hpcsim.engine.job_power import PowerTrace, TruePower
 from hpcsim.engine.jobs import JobLife
-from hpcsim.engine.ledger import CountingLedger
+from hpcsim.engine.ledger import Ledger
+from hpcsim.engine.need import Books, books_for, make_ledger
+from hpcsim.engine.node_checker import NodeChecker
+from hpcsim.engine.node_decisions import NodeDecider
+from hpcsim.engine.node_ledger import NodeLedger
+from hpcsim.engine.node_view import system_of
 from hpcsim.engine.observers import Observers
 from hpcsim.engine.passes import Passes
+from hpcsim.engine.power import PowerBook
+from hpcsim.engine.powered_ledger import PoweredLedger
 from hpcsim.engine.processes import Arrivals
 from hpcsim.engine.queue import JobQueue
+from hpcsim.engine.scalings import Scalings
 from hpcsim.engine.truth import Truth
 from hpcsim.engine.view import EngineSystem
 from hpcsim.errors import HpcsimError, StalledPolicy, Unsupported, WorkloadError
@@ -33,7 +46,9 @@ from hpcsim.job import Job, JobState
 from hpcsim.node_ids import MOST_NODES
 from hpcsim.placement import Placement
 from hpcsim.policy import Policy
+from hpcsim.powered_nodes import WithWatts
 from hpcsim.recorder import Recorder
+from hpcsim.speedup import SpeedUp
 from hpcsim.system import System
 from hpcsim.workload import END_STATES, Workload
 
@@ -52,7 +67,13 @@ class Simulation:
         grace_s: seconds that a job may run over its limit before it is killed.
         kill_at_limit: False lets jobs outlive their limits.
         feedback: honour dependencies and think times of the log.
-        advisor: node-count advice at submission.
+        advisor: node-count advice at submission; without one each job runs at the count it asks for.
+        scaling: how moldable jobs scale of whose run times at other counts the workload knows nothing;
+            without it they keep their counts.
+        books: which ledger keeps the nodes; default: the cheapest that serves (`hpcsim.engine.need`).
+            Give ``"shared"`` if jobs that share nodes are submitted during the run.
+        power_trace: which record of a job's power is simulated where the log has several: its series,
+            its mean or its maximum.
 
     Raises:
         InvalidArgument: an argument is of a wrong type.
@@ -73,23 +94,33 @@ class Simulation:
         kill_at_limit: bool = True,
         feedback: bool = False,
         advisor: Advisor | None = None,
+        scaling: SpeedUp | None = None,
+        books: Books | None = None,
+        power_trace: PowerTrace = "series",
     ) -> None:
         arguments.check_description(workload, cluster)
         arguments.check_plug_ins(policy, recorders, placement, advisor)
         arguments.check_seed(seed)
         arguments.check_grace(grace_s)
-        _refuse_unsupported(workload, feedback, advisor)
+        arguments.check_scaling(scaling)
+        _refuse_unsupported(workload, feedback)
         self.workload = workload
         self.cluster = cluster
         self.policy = policy
-        self.truth = Truth(workload)
+        scalings = Scalings(workload, scaling)
+        self.truth = Truth(workload, scalings)
         submits = workload.columns["submit_s"]
         self.env = simpy.Environment(initial_time=submits.min().item() if len(submits) else 0)
         self.queue = JobQueue()
-        self.columns = RunColumns(len(workload))
-        self._checker = InvariantChecker(cluster.nodes) if check else None
-        ledger = CountingLedger(cluster, placement, limits_bind=kill_at_limit and grace_s == 0)
-        self._life = JobLife(
+        kind = books or books_for(workload, cluster)
+        self.columns = RunColumns(len(workload), kind)
+        limits_bind = kill_at_limit and grace_s == 0
+        ledger = make_ledger(kind, cluster, placement, limits_bind=limits_bind)
+        self._checker = _checker(cluster, ledger) if check else None
+        self._power = self._connect_power(
+            ledger, grace_s if kill_at_limit else math.inf, TruePower(workload, power_trace, scalings)
+        )
+        self._life = (JobLife if advisor is None else AdvisedLife)(
             self.env,
             cluster,
             ledger,
@@ -99,17 +130,22 @@ class Simulation:
             grace_s=grace_s,
             kill_at_limit=kill_at_limit,
             checker=self._checker,
+            never_runs=ledger.never_runs if isinstance(ledger, NodeLedger) else None,
         )
-        self._passes = Passes(self._life, policy, self._checker)
-        self.system: System = EngineSystem(self._life, policy)
+        self._passes, self.system = self._passes_and_view(ledger)
         if policy is not None:
             rng = np.random.default_rng(np.random.SeedSequence(seed))
             Observers.tell([policy.reset], cluster, rng)
+            Observers.tell([policy.begin], self.system)
         if placement is not None:
             rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
             Observers.tell([placement.reset], cluster, rng)
         observers = Observers(policy, recorders)
+        if advisor is not None:
+            self._connect_advisor(advisor, scalings, observers, seed)
         self._life.connect(observers, self.system)
+        if self._power is not None:
+            self._connect_hooks(self._power, observers)
         self._passes.connect(observers, self.system)
         self._arrivals = Arrivals(self.truth, self._life)
 
@@ -180,11 +216,12 @@ class Simulation:
     def submit(self, job: Job, run_s: float, end_state: JobState = JobState.COMPLETED) -> Job:
         """Submit *job* now; it would run *run_s* seconds and end in *end_state* by itself.
 
-        Returns the job as queued: its row is the next free one, its submit time is now.
+        Returns the job as queued: its row is the next free one, its submit time is now, and it is the
+        effective one where the run has an advisor.
         """
         arguments.check_job(job)
         arguments.check_run_time(run_s)
-        arguments.check_is_served(job)
+        arguments.check_is_served(job, self.columns.books)
         queued = replace(job, row=len(self.columns.state), submit_s=self.env.now)
         is_whole = isinstance(queued.nodes, int) and 1 <= queued.nodes <= MOST_NODES
         if not is_whole or not queued.limit_s >= 0 or not 0 <= run_s < math.inf or end_state not in END_STATES:
@@ -197,7 +234,24 @@ class Simulation:
         self.truth.add(queued.row, run_s, end_state)
         self.columns.add_row(queued)
         self._life.admit(queued)
-        return queued
+        return self.queue.get(queued.row) or queued
+
+    def advise_again(self, job: Job) -> Job:
+        """Ask the advisor about a waiting job again; return the job that waits now, in the same place.
+
+        The policy is told by `on_change`. Call it between passes, or in an open one.
+
+        Raises:
+            Unsupported: the run has no advisor.
+            WorkloadError: the job does not wait.
+        """
+        arguments.check_job(job)
+        if not isinstance(self._life, AdvisedLife):
+            raise Unsupported("This simulation has no advisor.", "Give one: Simulation(..., advisor=...).")
+        waiting = self.queue.get(job.row)
+        if waiting is None:
+            raise WorkloadError(f"Job {job.job_id} does not wait.", "Advise only about jobs in system.queue.")
+        return self._life.advise_again(waiting)
 
     def cancel(self, job: Job, reason: str = "cancelled by its user") -> None:
         """Cancel a waiting or running job now."""
@@ -217,7 +271,50 @@ class Simulation:
     def finish(self) -> RunColumns:
         """Close the books and return the raw columns; open jobs become UNFINISHED."""
         self._life.cut()
+        if self._power is not None:
+            self.columns.energy = self._power.finish()
         return self.columns
+
+    def _passes_and_view(self, ledger: Ledger) -> tuple[Passes, System]:
+        """Return what holds decisions to the rules of these nodes, and what policies see of them."""
+        decider = NodeDecider if isinstance(ledger, NodeLedger) else Decider
+        return Passes(self._life, self.policy, self._checker, decider), self._view(ledger, self.policy)
+
+    def _view(self, ledger: Ledger, whose: Policy | Advisor | None) -> System:
+        """Return a view of these nodes for a policy or an advisor."""
+        if isinstance(ledger, NodeLedger):
+            return system_of(self._life, whose, ledger)
+        return EngineSystem(self._life, whose)
+
+    def _connect_advisor(self, advisor: Advisor, scalings: Scalings, observers: Observers, seed: int) -> None:
+        """Let each job pass by the advisor, which has a view and random numbers of its own."""
+        assert isinstance(self._life, AdvisedLife)
+        self.columns.advice = AdviceLog(len(self.columns.state))
+        desk = self._life.desk = AdviceDesk(advisor, scalings, self.columns.advice)
+        view = self._view(self._life.ledger, advisor)
+        rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[1])
+        desk.open(self.cluster, rng, view)
+        if type(advisor).on_end is not Advisor.on_end:
+            observers.end += (desk.heard,)
+
+    def _connect_hooks(self, power: PowerBook, observers: Observers) -> None:
+        """Let changes of power reach waiting jobs and recorders."""
+        power.on_change = self._life.look_again
+        power.on_step = self._life.judge_again
+        if observers.power:
+            power.on_power = lambda power_w: observers.tell(observers.power, power_w, self.system)
+
+    def _connect_power(self, ledger: Ledger, grace_s: float, true_power: TruePower) -> PowerBook | None:
+        """Return the books of the machine's power, where it is described."""
+        if not isinstance(ledger, PoweredLedger):
+            return None
+        layout = ledger.layout
+        arguments.check_cap_means_something(self.workload, self.cluster)
+        book = PowerBook(self.env, self.cluster, layout, true_power)
+        if isinstance(layout, WithWatts):
+            layout.watts = book.watts
+        ledger.connect(book, grace_s)
+        return book
 
     def _drive(self, until: float, *, ends_when_finished: bool = True) -> None:
         """Step through events before *until*, with a pass at the end of each instant that needs one.
@@ -266,15 +363,14 @@ class Simulation:
         )
 
 
-def _refuse_unsupported(workload: Workload, feedback: bool, advisor: Advisor | None) -> None:
+def _checker(cluster: Cluster, ledger: Ledger) -> InvariantChecker:
+    return NodeChecker(cluster) if isinstance(ledger, NodeLedger) else InvariantChecker(cluster.nodes)
+
+
+def _refuse_unsupported(workload: Workload, feedback: bool) -> None:
     columns = workload.columns
-    shared = columns.get("exclusive")
     faults = {
         "Dependencies and think times (feedback)": feedback or "after" in columns,
-        "Jobs that share nodes": shared is not None and not bool(np.all(shared)),
-        "Node-count advice": advisor is not None,
-        "Declared power of jobs (power_w)": any(power_w is not None for power_w in workload.known("power_w")),
-        "Moldable jobs (allowed_nodes)": any(len(counts) for counts in workload.known("allowed_nodes")),
     }
     for what, is_asked in faults.items():
         if is_asked:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hpcsim.engine.scalings import Scalings
 from hpcsim.job import Job, JobState
 from hpcsim.workload import END_STATES, Workload
 
@@ -18,8 +19,10 @@ Fate = tuple[float, int]
 class Truth:
     """The fate of each job that has been submitted and has not started."""
 
-    def __init__(self, workload: Workload) -> None:
+    def __init__(self, workload: Workload, scalings: Scalings) -> None:
         self._workload = workload
+        self._scalings = scalings
+        self._asked_run_s: dict[int, float] = {}  # of jobs that were moved to another count
         self._fates: dict[int, Fate] = {}
 
     def arriving(self) -> Iterator[Job]:
@@ -36,12 +39,25 @@ class Truth:
         """Set the fate of a job that a user submitted."""
         self._fates[row] = (run_s, END_STATES.index(end_state))
 
-    def run_s(self, row: int) -> float:
-        """Return the run time of a waiting job."""
-        return self._fates[row][0]
+    def run_s(self, job: Job) -> float:
+        """Return the run time of a job that has not started, at its own node count."""
+        asked_run_s = self._asked_run_s.get(job.row, self._fates[job.row][0])
+        if job.requested is None or job.nodes == job.requested.nodes:
+            return asked_run_s
+        ratio = self._scalings.run_ratio(job.requested, job.nodes)
+        return asked_run_s if ratio is None else asked_run_s * ratio
+
+    def move(self, job: Job) -> None:
+        """Let a job that has not started run at its node count of now."""
+        asked_run_s, end_state = self._asked_run_s.get(job.row), self._fates[job.row][1]
+        if asked_run_s is None:
+            self._asked_run_s[job.row] = self._fates[job.row][0]
+        self._fates[job.row] = (self.run_s(job), end_state)
 
     def reveal(self, row: int) -> Fate:
         """Return run time and own end state of a job that starts or leaves, and forget them."""
+        if self._asked_run_s:
+            self._asked_run_s.pop(row, None)
         return self._fates.pop(row)
 
     def _column(self, name: str, rows: Any) -> list[Any]:

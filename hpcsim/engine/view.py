@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
+from hpcsim.advisor import Advisor
 from hpcsim.cluster import Cluster
+from hpcsim.decision import Start
 from hpcsim.engine.jobs import JobLife
 from hpcsim.engine.ledger import Allocation
 from hpcsim.engine.queue import JobQueue
 from hpcsim.errors import Clairvoyance
 from hpcsim.estimator import Estimator
 from hpcsim.job import Job
+from hpcsim.node_layout import Claim, NodeLayout
+from hpcsim.node_plan import NodePlan, PlannedEnd
 from hpcsim.policy import Policy
 from hpcsim.profile import Profile, Shadow
 from hpcsim.system import RunningJob, System
@@ -22,7 +26,7 @@ class RunningView(Collection[RunningJob]):
 
     __slots__ = ("__running",)
 
-    def __init__(self, running: dict[int, Allocation]) -> None:
+    def __init__(self, running: Mapping[int, Allocation]) -> None:
         self.__running = running
 
     def __len__(self) -> int:
@@ -41,7 +45,8 @@ class EngineSystem(System):
 
     __slots__ = ("__env", "__free", "__ledger", "__life", "__policy", "__promised", "__queue", "__running")
 
-    def __init__(self, life: JobLife, policy: Policy | None) -> None:
+    def __init__(self, life: JobLife, policy: Policy | Advisor | None) -> None:
+        """*policy* is whose view it is: what it may know goes by its class."""
         self.__life = life
         self.__policy = policy
         self.__env = life.env
@@ -100,13 +105,17 @@ class EngineSystem(System):
         now_s = self.now_s
         if estimates is None:
             return self.__ledger.profile(now_s)
-        releases = []
-        for held in self.__ledger.running.values():
-            end_s = held.start_s + estimates.limit_s(held.job, self)
-            if end_s <= now_s and held.start_s < now_s:
-                end_s = max(held.start_s + estimates.expired(held.job, self), now_s + 1)
-            releases.append((end_s, held.job.row, held.job.nodes))
+        releases = [
+            (planned_end_s(held, estimates, self), held.job.row, held.job.nodes)
+            for held in self.__ledger.running.values()
+        ]
         return Profile(now_s, self.free, sorted(releases))
+
+    def plan(self, estimates: Estimator | None = None) -> NodePlan:
+        now_s, ledger = self.now_s, self.__ledger
+        profile_ends = ledger.releases(now_s) if estimates is None else self.profile(estimates).releases
+        ends: list[PlannedEnd] = [(end_s, row, ((0, nodes),)) for end_s, row, nodes in profile_ends]
+        return NodePlan(NodeLayout(ledger.cluster), now_s, [self.free], ends, _start)
 
     def true_run_time_s(self, job: Job) -> float:
         policy = self.__policy
@@ -116,4 +125,18 @@ class EngineSystem(System):
                 "Use job.limit_s or an estimator, or declare clairvoyant = True in the class.",
             )
         held = self.__ledger.running.get(job.row)
-        return held.run_s if held else self.__life.truth.run_s(job.row)
+        return held.run_s if held else self.__life.truth.run_s(job)
+
+
+def _start(job: Job, _: Claim) -> Start:
+    """Decide to start *job*: where nodes are alike any claim is the default choice."""
+    return Start(job)
+
+
+def planned_end_s(held: Allocation, estimates: Estimator, system: System) -> float:
+    """Return when a running job is planned to end by *estimates*; one that has outlived them, a new estimate."""
+    now_s = system.now_s
+    end_s = held.start_s + estimates.limit_s(held.job, system)
+    if end_s <= now_s and held.start_s < now_s:
+        end_s = max(held.start_s + estimates.expired(held.job, system), now_s + 1)
+    return end_s

@@ -14,11 +14,15 @@ Column = NDArray[Any]
 
 
 class Asked:
-    """What was asked, by row: the workload's columns with the jobs added during the run behind them."""
+    """What was asked, by row: the workload's columns with the jobs added during the run behind them.
+
+    Where the run has an advisor, `effective` has what it made of node counts and limits.
+    """
 
     def __init__(self, workload: Workload, columns: RunColumns, rows: int) -> None:
         self._workload = workload
         self._added = columns.added
+        self._changed = {} if columns.advice is None else columns.advice.effective
         self._rows = rows
 
     def column(self, name: str, dtype: Any = None) -> Column:
@@ -32,6 +36,19 @@ class Asked:
         if given.dtype == object or given.dtype.kind in "US":
             return np.concatenate([given.astype(object), np.array(values, dtype=object)])
         return np.concatenate([given, np.asarray(values)]).astype(dtype or given.dtype, copy=False)
+
+    def effective(self, name: str, dtype: Any = None) -> Column:
+        """Return ``nodes`` or ``limit_s`` as the jobs were queued with."""
+        column = self.column(name, dtype)
+        if not self._changed:
+            return column
+        place = ("nodes", "limit_s").index(name)
+        values = [pair[place] for pair in self._changed.values()]
+        if dtype is None and not all(isinstance(value, int) for value in values):
+            column = column.astype(np.float64)
+        column = column.copy()
+        column[list(self._changed)] = values
+        return column
 
     def users(self, rows: Column) -> Any:
         """Return who submitted: nullable integers, or text where any user is known by name."""

@@ -42,6 +42,16 @@ def number(value: float | None) -> str:
     return f"{value:.3g}"
 
 
+def energy(joules: float | None) -> str:
+    """Write joules as people are billed for them: ``12.3 kWh``, ``4,560 MWh``; small ones as ``1,200 J``."""
+    if joules is None or not math.isfinite(joules):
+        return MISSING
+    for unit, size in (("MWh", 3.6e9), ("kWh", 3.6e6)):
+        if abs(joules) >= size:
+            return f"{number(joules / size)} {unit}"
+    return f"{number(joules)} J"
+
+
 def count(value: float | None, noun: str) -> str:
     """Write how many there are of *noun*, an English word with a plural in s: ``1 job``, ``2,000 jobs``."""
     return f"{number(value)} {noun}" if value == 1 else f"{number(value)} {noun}s"

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 from hpcsim.errors import ResultError
 from hpcsim.job import JobId
 from hpcsim.results import storage
+from hpcsim.results.advised import advice_figures
+from hpcsim.results.energy import energy_figures, tariff_of
 from hpcsim.results.quantities import count
 from hpcsim.results.summary import Figure, summarise
 
@@ -43,6 +45,14 @@ class Result:
         provenance: seed, versions, policy, cluster, options, workload, and whether the run is
             complete: no error, every job of the workload submitted and ended.
         timings: wall-clock figures of the run.
+        power: where the machine's power is described, what it drew from each instant until the next:
+            ``time_s power_w jobs_w idle_w boot_w off_w cap_w``; else None. Then `jobs` has further
+            columns, ``energy_j cost co2_kg``, and the summary the keys of
+            `hpcsim.results.energy.ENERGY_KEYS`.
+
+    Where the run has an advisor, `jobs` has further columns, ``requested_nodes requested_limit_s
+    advice``, ``nodes`` and ``limit_s`` are those that it made of them, and the summary has the keys of
+    `hpcsim.results.advised.ADVICE_KEYS`.
     """
 
     jobs: pd.DataFrame
@@ -52,6 +62,7 @@ class Result:
     ingest: dict[str, Any] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
     timings: dict[str, Any] = field(default_factory=dict)
+    power: pd.DataFrame | None = None
     _summary: dict[str, Figure] | None = None
 
     def __repr__(self) -> str:
@@ -87,6 +98,10 @@ class Result:
         """
         if self._summary is None:
             self._summary = summarise(self.jobs, self.timeline, self.nodes, self.provenance["clock_s"])
+            if "advice" in self.jobs:
+                self._summary |= advice_figures(self.jobs)
+            if self.power is not None:
+                self._summary |= energy_figures(self.power, tariff_of(self.provenance["cluster"]))
         return dict(self._summary)
 
     @property
@@ -112,12 +127,15 @@ class Result:
     def save(self, folder: str | Path) -> None:
         """Write ``jobs attempts timeline promises`` (Parquet) and ``summary provenance ingest timings`` (JSON).
 
+        ``power`` (Parquet) is written where there is one.
         The folder appears whole or not at all; an earlier result in it is replaced.
 
         Raises:
             ResultError: *folder* is a file, holds anything but a result, or cannot be written.
         """
         tables = {"jobs": self.jobs, "attempts": self.attempts, "timeline": self.timeline, "promises": self.promises}
+        if self.power is not None:
+            tables["power"] = self.power
         records = {"provenance": self.provenance, "ingest": self.ingest, "timings": self.timings}
         storage.write_folder(Path(folder), tables, {"summary": self.summary(), **records})
 
@@ -131,7 +149,8 @@ class Result:
         path = Path(folder)
         tables = {name: storage.read_table(path, name) for name in storage.TABLES}
         summary, provenance, ingest, timings = (storage.read_record(path, name) for name in storage.RECORDS)
-        return cls(**tables, ingest=ingest, provenance=provenance, timings=timings, _summary=summary)
+        power = storage.read_power(path)
+        return cls(**tables, ingest=ingest, provenance=provenance, timings=timings, power=power, _summary=summary)
 
     def to_csv(self, path: str | Path) -> None:
         """Write the table of jobs as CSV, for spreadsheets and other tools.

@@ -11,14 +11,17 @@ from hpcsim import registry
 from hpcsim.advisor import Advisor
 from hpcsim.cluster import Cluster
 from hpcsim.engine.columns import NOT_SUBMITTED
+from hpcsim.engine.job_power import PowerTrace
 from hpcsim.engine.simulation import Simulation
 from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
 from hpcsim.placement import Placement
 from hpcsim.policy import Policy
 from hpcsim.recorder import Recorder
+from hpcsim.results.energy import power_table
 from hpcsim.results.provenance import failed, provenance
 from hpcsim.results.result import Result
 from hpcsim.results.tables import promises, tables
+from hpcsim.speedup import SpeedUp
 from hpcsim.workload import Workload
 
 
@@ -35,7 +38,9 @@ def simulate(
     grace_s: float = 0,
     kill_at_limit: bool = True,
     feedback: bool = False,
-    advisor: Advisor | None = None,
+    advisor: Advisor | str | None = None,
+    scaling: SpeedUp | None = None,
+    power_trace: PowerTrace = "series",
 ) -> Result:
     """Simulate *workload* on *cluster* under *policy*, and return what happened.
 
@@ -52,7 +57,12 @@ def simulate(
         grace_s: seconds that a job may run over its limit before it is killed.
         kill_at_limit: False lets jobs outlive their limits.
         feedback: honour the log's dependencies and think times.
-        advisor: node-count advice at submission.
+        advisor: node-count advice at submission, by an advisor or its registry name; without one each
+            job runs at the node count it asks for.
+        scaling: how moldable jobs scale of whose run times at other counts the workload knows nothing;
+            without it they keep their counts.
+        power_trace: which record of a job's power is simulated where the log has several: its
+            ``"series"``, its ``"mean"`` or its ``"max"``.
 
     Raises:
         InvalidDecision, PolicyFailed, StalledPolicy: the policy misbehaved; ``error.partial`` is
@@ -60,13 +70,15 @@ def simulate(
         UnknownName: no policy has this name.
         Unsupported: the cluster, the workload or an option needs what this version has not.
     """
-    options = {
+    advisor = registry.make("advisors", advisor) if isinstance(advisor, str) else advisor
+    options: dict[str, Any] = {
         "check": check,
         "placement": None if placement is None else repr(placement),
         "grace_s": grace_s,
         "kill_at_limit": kill_at_limit,
         "feedback": feedback,
-        "advisor": None if advisor is None else type(advisor).__name__,
+        "advisor": None if advisor is None else repr(advisor),
+        "scaling": None if scaling is None else repr(scaling),
     }
     began, clock = datetime.now(UTC), perf_counter()
     simulation = Simulation(
@@ -81,7 +93,11 @@ def simulate(
         kill_at_limit=kill_at_limit,
         feedback=feedback,
         advisor=advisor,
+        scaling=scaling,
+        power_trace=power_trace,
     )
+    if cluster.has_power:
+        options["power_trace"] = power_trace
     timings: dict[str, Any] = {"began": began.isoformat(timespec="seconds")}
     try:
         simulation.run(until)
@@ -108,7 +124,10 @@ def collect(
     columns = simulation.finish()
     not_submitted = columns.state.count(NOT_SUBMITTED)
     record = provenance(simulation, seed=seed, until_s=until_s, options=options or {}, not_submitted=not_submitted)
-    jobs, attempts, timeline = tables(columns, workload)
+    if columns.advice is not None:
+        record["advice"] = columns.advice.describe()
+    cluster = simulation.cluster
+    jobs, attempts, timeline = tables(columns, workload, cluster.tariff)
     return Result(
         jobs,
         attempts,
@@ -116,4 +135,5 @@ def collect(
         promises=promises(columns, workload),
         ingest=workload.ledger.to_dict(),
         provenance=record,
+        power=None if columns.energy is None else power_table(columns.energy, cluster),
     )

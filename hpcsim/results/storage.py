@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from hpcsim.errors import ResultError
 from hpcsim.ingest import IngestLedger
+from hpcsim.results.advised import JOB_ADVICE_COLUMNS
+from hpcsim.results.energy import JOB_ENERGY_COLUMNS, POWER_COLUMNS
 from hpcsim.results.provenance import PROVENANCE_KEYS
 from hpcsim.results.summary import SUMMARY_KEYS
 from hpcsim.results.tables import ATTEMPT_COLUMNS, JOB_COLUMNS, PROMISE_COLUMNS, TIMELINE_COLUMNS
@@ -29,6 +31,9 @@ TABLES = {
 }
 """Tables of a result, each in ``<name>.parquet``, and their columns."""
 
+_FURTHER = {"jobs": (JOB_ENERGY_COLUMNS, JOB_ADVICE_COLUMNS, (*JOB_ADVICE_COLUMNS, *JOB_ENERGY_COLUMNS))}
+"""What a table may have behind its columns."""
+
 RECORDS = {
     "summary": tuple(SUMMARY_KEYS),
     "provenance": PROVENANCE_KEYS,
@@ -37,11 +42,14 @@ RECORDS = {
 }
 """Records of a result, each in ``<name>.json``, and the keys that it has at least."""
 
-REPEATING = ("nodes", "state", "state_reason", "attempts", "attempt", "lost_node_s", "user_id", "partition")
+REPEATING = ("nodes", "state", "state_reason", "attempts", "attempt", "lost_node_s", "user_id", "partition", "advice")
 """Columns of few different values: dictionaries make them small, and the others slow to write."""
 
 FILES = (*(f"{name}.parquet" for name in TABLES), *(f"{name}.json" for name in RECORDS))
-"""All files of a saved result."""
+"""The files of every saved result."""
+
+POWER_FILE = "power.parquet"
+"""One more where the machine's power is described."""
 
 
 def write_folder(folder: Path, tables: Mapping[str, pd.DataFrame], records: Mapping[str, Mapping[str, Any]]) -> None:
@@ -72,7 +80,7 @@ def refuse_foreign(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise ResultError(f"{folder} is a file.", "Give a folder for the result.")
-    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in FILES)
+    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in (*FILES, POWER_FILE))
     if foreign:
         raise ResultError(
             f"{folder} holds '{foreign[0]}', which is not part of a result, so it will not be replaced.",
@@ -86,10 +94,21 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
     Raises:
         ResultError: its file is missing, truncated, or of something else.
     """
+    return _read_table(
+        folder / f"{name}.parquet", (TABLES[name], *(TABLES[name] + more for more in _FURTHER.get(name, ())))
+    )
+
+
+def read_power(folder: Path) -> pd.DataFrame | None:
+    """Read the table of power, None if the saved result has none. Raises `ResultError` as `read_table` does."""
+    path = folder / POWER_FILE
+    return _read_table(path, (POWER_COLUMNS,)) if path.exists() else None
+
+
+def _read_table(path: Path, allowed: tuple[tuple[str, ...], ...]) -> pd.DataFrame:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = folder / f"{name}.parquet"
     try:
         table: pd.DataFrame = pq.ParquetFile(path).read().to_pandas()
     except FileNotFoundError as error:
@@ -97,7 +116,7 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
     except (pa.ArrowException, OSError) as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise _unreadable(path, reason) from error
-    if tuple(table.columns) != TABLES[name]:
+    if tuple(table.columns) not in allowed:
         raise _unreadable(path, f"it has the columns {', '.join(map(str, table.columns))}")
     return table
 

@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.engine.columns import NOT_SUBMITTED, STATES, RunColumns
+from hpcsim.power import Tariff
+from hpcsim.results.advised import JOB_ADVICE_COLUMNS, advised_columns
 from hpcsim.results.asked import Asked, text_column
+from hpcsim.results.energy import JOB_ENERGY_COLUMNS, job_energy
 from hpcsim.results.instants import instants
+from hpcsim.results.usage import busy_spans, held_nodes
 from hpcsim.workload import Workload
 
 if TYPE_CHECKING:
@@ -36,7 +40,9 @@ NEVER = np.array([np.nan])
 """Put behind a column of attempts, so that attempt -1 (none) has a time too."""
 
 
-def tables(columns: RunColumns, workload: Workload) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def tables(
+    columns: RunColumns, workload: Workload, tariff: Tariff | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return the tables of jobs, attempts and instants, as `Result` describes them.
 
     The jobs' nodes, limits and names come from the workload, and from `RunColumns.added` for jobs
@@ -47,7 +53,8 @@ def tables(columns: RunColumns, workload: Workload) -> tuple[pd.DataFrame, pd.Da
     asked = Asked(workload, columns, len(state))
     timeline = _timeline(columns, asked, rows)  # first: what it needs meanwhile is more than what the others keep
     node_ids = _node_ids(columns)
-    return _jobs(columns, asked, state, rows, node_ids), _attempts(columns, asked, node_ids), timeline
+    jobs = _jobs(columns, asked, state, rows, node_ids, tariff)
+    return jobs, _attempts(columns, asked, node_ids), timeline
 
 
 def promises(columns: RunColumns, workload: Workload) -> pd.DataFrame:
@@ -65,7 +72,9 @@ def promises(columns: RunColumns, workload: Workload) -> pd.DataFrame:
     return pd.DataFrame({name: table[name] for name in PROMISE_COLUMNS}, copy=False)
 
 
-def _jobs(columns: RunColumns, asked: Asked, state: Column, rows: Column, node_ids: Any) -> pd.DataFrame:
+def _jobs(
+    columns: RunColumns, asked: Asked, state: Column, rows: Column, node_ids: Any, tariff: Tariff | None
+) -> pd.DataFrame:
     import pandas as pd
 
     last = columns.attempt_of()[rows]
@@ -81,8 +90,8 @@ def _jobs(columns: RunColumns, asked: Asked, state: Column, rows: Column, node_i
         "end_s": end_s,
         "wait_s": start_s - eligible_s,
         "run_s": end_s - start_s,
-        "limit_s": asked.column("limit_s", np.float64)[rows],
-        "nodes": asked.column("nodes", np.int32)[rows],
+        "limit_s": asked.effective("limit_s", np.float64)[rows],
+        "nodes": asked.effective("nodes", np.int32)[rows],
         "node_ids": text_column(_of_last_attempt(node_ids, last)),
         "state": _states(state[rows]),
         "state_reason": _reasons(columns.reasons, rows, len(state)),
@@ -91,7 +100,15 @@ def _jobs(columns: RunColumns, asked: Asked, state: Column, rows: Column, node_i
         "user_id": asked.users(rows),
         "partition": asked.partitions(rows),
     }
-    return pd.DataFrame({name: table[name] for name in JOB_COLUMNS}, copy=False)
+    names: tuple[str, ...] = JOB_COLUMNS
+    if columns.advice is not None:
+        requested = asked.column("nodes", np.int32), asked.column("limit_s", np.float64)
+        table |= advised_columns(columns.advice, *requested, rows)
+        names += JOB_ADVICE_COLUMNS
+    if columns.energy is not None:
+        table |= job_energy(columns.energy, tariff, rows)
+        names += JOB_ENERGY_COLUMNS
+    return pd.DataFrame({name: table[name] for name in names}, copy=False)
 
 
 def _attempts(columns: RunColumns, asked: Asked, node_ids: Any) -> pd.DataFrame:
@@ -104,7 +121,7 @@ def _attempts(columns: RunColumns, asked: Asked, node_ids: Any) -> pd.DataFrame:
         "attempt": _ordinals(rows),
         "start_s": np.array(columns.attempt_start_s),
         "end_s": np.array(np.frombuffer(columns.ended_s)[rows]),
-        "nodes": asked.column("nodes", np.int32)[rows],
+        "nodes": _held(columns, asked.effective("nodes", np.int32)[rows]),
         "node_ids": text_column(node_ids),
         "state": _states(np.frombuffer(columns.state, dtype=np.uint8)[rows]),
     }
@@ -118,16 +135,20 @@ def _timeline(columns: RunColumns, asked: Asked, rows: Column) -> pd.DataFrame:
     attempt_row = np.frombuffer(columns.attempt_row, dtype=np.int64)
     start_s = np.frombuffer(columns.attempt_start_s)
     ended_s = np.frombuffer(columns.ended_s)[rows]
-    nodes, limit_s = asked.column("nodes"), asked.column("limit_s", np.float64)
+    nodes, limit_s = asked.effective("nodes"), asked.effective("limit_s", np.float64)
+    held = start_s, np.frombuffer(columns.ended_s)[attempt_row], _held(columns, nodes[attempt_row])
     table = instants(
         np.frombuffer(columns.eligible_s)[rows],
         np.where(last < 0, ended_s, np.concatenate([start_s, NEVER])[last]),
         np.where(np.isfinite(limit_s[rows]), nodes[rows] * limit_s[rows], 0),
-        start_s,
-        np.frombuffer(columns.ended_s)[attempt_row],
-        nodes[attempt_row],
+        *(busy_spans(columns, held[0], held[1]) if columns.books == "shared" else held),
     )
     return pd.DataFrame({name: table[name] for name in TIMELINE_COLUMNS}, copy=False)
+
+
+def _held(columns: RunColumns, asked_nodes: Column) -> Column:
+    """Return the nodes that each attempt held: what was asked, unless the machine rounds requests up."""
+    return asked_nodes if columns.books == "counting" else held_nodes(columns).astype(np.int32)
 
 
 def _attempt_counts(columns: RunColumns, rows: int) -> Column:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from hpcsim.cluster import Cluster
 from hpcsim.errors import InvariantViolation
 from hpcsim.job import JobState
+from hpcsim.speedup import SpeedUp
+from hpcsim.testing.advice import advice_faults, effective_jobs, effective_run_s, requested
 from hpcsim.testing.occupancy import occupancy_faults
 from hpcsim.workload import END_STATES, Workload
 
@@ -28,13 +30,17 @@ _SHOWN = 5
 Column = NDArray[Any]
 
 
-def verify(result: Result, workload: Workload, cluster: Cluster) -> None:
+def verify(result: Result, workload: Workload, cluster: Cluster, *, scaling: SpeedUp | None = None) -> None:
     """Check that *result* is a possible outcome of *workload* on *cluster*.
 
     Checked are: each job is the workload's own, in one state, with the times that go with it; none
     starts before its submission; each ends when its run time and limit say; jobs that can never run
     did not; no two attempts hold a node at once, and no node is outside the machine; attempts,
     timeline and summary agree with the jobs; a complete result has every job of the workload.
+
+    Where the run had an advisor, only jobs that it advised differ from the workload, each on a node count
+    that it allows, and they run as long there as their truth says, or the law *scaling* of the run.
+    Where the machine's power is described, parts and jobs draw what the whole does.
 
     Jobs that were submitted during the run, behind the workload's rows, are checked for all that
     needs no workload.
@@ -43,7 +49,7 @@ def verify(result: Result, workload: Workload, cluster: Cluster) -> None:
         InvariantViolation: something does not hold; the message has the first few faults and their
             number, `faults` holds all.
     """
-    faults = list(_faults(result, workload, cluster)) or list(_summary_faults(result))
+    faults = list(_faults(result, workload, cluster, scaling)) or list(_summary_faults(result))
     if faults:
         more = f" (and {len(faults) - _SHOWN} more)" if len(faults) > _SHOWN else ""
         error = InvariantViolation(
@@ -54,7 +60,7 @@ def verify(result: Result, workload: Workload, cluster: Cluster) -> None:
         raise error
 
 
-def _faults(result: Result, workload: Workload, cluster: Cluster) -> Iterator[str]:
+def _faults(result: Result, workload: Workload, cluster: Cluster, scaling: SpeedUp | None) -> Iterator[str]:
     jobs = result.jobs
     rows = jobs["row"].to_numpy()
     if len(np.unique(rows)) < len(rows):
@@ -68,17 +74,21 @@ def _faults(result: Result, workload: Workload, cluster: Cluster) -> Iterator[st
     own = jobs[rows < len(workload)]
     yield from _identity_faults(own, workload)
     yield from _time_faults(jobs)
-    yield from _end_faults(own, workload, result.provenance["options"])
+    for wrong, fault in advice_faults(own, workload):
+        yield from _each(own, wrong, fault)
+    yield from _end_faults(own, workload, result.provenance["options"], scaling)
     yield from _admission_faults(own, workload, cluster)
     yield from _attempt_faults(jobs, result.attempts)
     yield from occupancy_faults(result, cluster.nodes)
+    yield from _energy_faults(result)
 
 
 def _identity_faults(jobs: pd.DataFrame, workload: Workload) -> Iterator[str]:
     """What was asked is what the workload says."""
     rows = jobs["row"].to_numpy()
     for name in ("submit_s", "limit_s", "nodes"):
-        wrong = jobs[name].to_numpy() != workload.columns[name][rows]
+        found = jobs[name].to_numpy() if name == "submit_s" else requested(jobs, name)
+        wrong = found != workload.columns[name][rows]
         yield from _each(jobs, wrong, f"has another {name} than in the workload")
     wrong = jobs["job_id"].astype(str).to_numpy() != workload.columns["job_id"][rows].astype(str)
     yield from _each(jobs, wrong, "has another job_id than in the workload")
@@ -107,11 +117,13 @@ def _time_faults(jobs: pd.DataFrame) -> Iterator[str]:
     )
 
 
-def _end_faults(jobs: pd.DataFrame, workload: Workload, options: dict[str, Any]) -> Iterator[str]:
+def _end_faults(
+    jobs: pd.DataFrame, workload: Workload, options: dict[str, Any], scaling: SpeedUp | None
+) -> Iterator[str]:
     """Each job ends when run time, limit and grace say, in the state that follows."""
     rows = jobs["row"].to_numpy()
-    run_s = workload.columns["run_s"][rows].astype(float)
-    limit_s = workload.columns["limit_s"][rows].astype(float)
+    run_s = effective_run_s(jobs, workload, scaling)
+    limit_s = jobs["limit_s"].to_numpy(dtype=float)
     most_s = limit_s + options.get("grace_s", 0) if options.get("kill_at_limit", True) else np.full(len(rows), math.inf)
     own_end = np.array([str(state) for state in END_STATES])[_own_ends(workload)[rows]]
     start_s, state = jobs["start_s"].to_numpy(dtype=float), jobs["state"].astype(str).to_numpy()
@@ -130,8 +142,7 @@ def _end_faults(jobs: pd.DataFrame, workload: Workload, options: dict[str, Any])
 
 def _admission_faults(jobs: pd.DataFrame, workload: Workload, cluster: Cluster) -> Iterator[str]:
     """A job that can never run was rejected."""
-    rows = jobs["row"].to_numpy(dtype=np.int64)
-    never = np.array([bool(cluster.never_runs(job)) for job in workload.jobs(rows)], dtype=bool)
+    never = np.array([bool(cluster.never_runs(job)) for job in effective_jobs(jobs, workload)], dtype=bool)
     state = jobs["state"].astype(str).to_numpy()
     yield from _each(jobs, never & (state != "REJECTED"), "can never run here and was not rejected")
 
@@ -150,6 +161,19 @@ def _attempt_faults(jobs: pd.DataFrame, attempts: pd.DataFrame) -> Iterator[str]
     for name in ("node_ids", "state"):
         wrong = known[name].astype(str).to_numpy() != its[name].astype(str).to_numpy()
         yield from _each(known, wrong, f"has another {name} than its last attempt")
+
+
+def _energy_faults(result: Result) -> Iterator[str]:
+    """Jobs, idle, booting and off nodes draw what the machine does, at every instant and in all."""
+    if result.power is None:
+        return
+    power = result.power
+    parts_w = sum(power[name].to_numpy() for name in ("jobs_w", "idle_w", "boot_w", "off_w"))
+    if not np.allclose(parts_w, power["power_w"].to_numpy(), rtol=1e-9, atol=1e-6):
+        yield "jobs, idle, booting and off nodes draw another power than the machine"
+    jobs_j = math.fsum(power["jobs_w"].to_numpy()[:-1] * np.diff(power["time_s"].to_numpy()))
+    if not math.isclose(math.fsum(result.jobs["energy_j"]), jobs_j, rel_tol=1e-9, abs_tol=1e-6):
+        yield f"the jobs took {math.fsum(result.jobs['energy_j'])} J, all of them together {jobs_j} J"
 
 
 def _summary_faults(result: Result) -> Iterator[str]:

@@ -10,14 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsim.cluster import Cluster, NodeGroup, NodePower, Partition
+from hpcsim.cluster import Cluster, NodeGroup, Partition
 from hpcsim.errors import ClusterError
 from hpcsim.job import Job
 from hpcsim.node_ids import MOST_NODES
+from hpcsim.power import CapStep, NodePower, Tariff
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 amounts = st.floats(min_value=0, max_value=1e12) | st.just(math.inf)
 powers = st.none() | st.builds(NodePower, idle_w=amounts, busy_w=amounts, boot_s=amounts, idle_timeout_s=amounts)
+rates = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=3).map(tuple)
+tariffs = st.none() | st.builds(Tariff, price_per_kwh=rates, co2_kg_per_kwh=rates, start_s=st.floats(-1e9, 1e9))
+steps = st.lists(
+    st.builds(CapStep, from_s=st.floats(-1e9, 1e9), power_cap_w=amounts), max_size=3, unique_by=lambda step: step.from_s
+).map(lambda found: sorted(found, key=lambda step: step.from_s))
 groups = st.lists(
     st.builds(
         NodeGroup,
@@ -55,6 +61,8 @@ def clusters(draw: Any) -> Cluster:
         name=draw(names),
         counted=draw(st.sampled_from(["nodes", "processors"])),
         power_cap_w=draw(amounts),
+        power_cap_steps=tuple(draw(steps)),
+        tariff=draw(tariffs),
     )
 
 

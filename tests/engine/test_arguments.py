@@ -71,11 +71,10 @@ def test_submit(stepped: Simulation) -> None:
     assert not stepped.queue
 
 
-@pytest.mark.parametrize("asked", [{"power_w": 300.0}, {"allowed_nodes": (1, 2)}])
-def test_submit_what_is_not_served(stepped: Simulation, asked: dict[str, Any]) -> None:
-    """Declared power and other node counts would have no effect."""
-    with pytest.raises(Unsupported, match=f"A job's {next(iter(asked))} cannot be simulated yet"):
-        stepped.submit(Job(0, 9, 0, 1, **asked), 5)
+def test_submit_what_is_not_served(stepped: Simulation) -> None:
+    """A wish to share, where no job of the workload shares."""
+    with pytest.raises(Unsupported, match="share nodes"):
+        stepped.submit(Job(0, 9, 0, 1, exclusive=False), 5)
 
 
 def test_submit_more_nodes_than_tables_can_count(stepped: Simulation) -> None:

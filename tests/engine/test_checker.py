@@ -198,8 +198,8 @@ def test_leaked_node_seconds() -> None:
     checker = InvariantChecker(4)
     for event in (_submitted, _started):
         event(checker)
-    checker._used += 1
+    checker._held += 1
     _ended(checker)
-    checker._used = 0
+    checker._held = 0
     with pytest.raises(InvariantViolation, match=r"The jobs held 6 node-seconds, the machine 9\."):
         checker.finished(9)

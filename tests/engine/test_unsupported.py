@@ -7,58 +7,24 @@ from typing import Any
 
 import pytest
 
-from hpcsim.advisor import Advisor
-from hpcsim.cluster import Cluster, NodeGroup, NodePower, Partition
+from hpcsim.cluster import Cluster, NodeGroup, Partition
 from hpcsim.errors import Unsupported
 from hpcsim.workload import Workload
 from tests.schedules import jobs, simulation, starts
 
 PLAIN = NodeGroup(nodes=4)
 
-CLUSTERS = {
-    "more than one node group": Cluster(groups=(PLAIN, NodeGroup(name="fat", nodes=2))),
-    "several partitions": Cluster(
-        groups=(PLAIN,), partitions=(Partition(name="p", groups=("nodes",)), Partition(name="q", groups=("nodes",)))
-    ),
-    "allocation sizes": Cluster(groups=(NodeGroup(nodes=4, allocation_sizes=(2, 4)),)),
-    "node power": Cluster(groups=(NodeGroup(nodes=4, power=NodePower(busy_w=100)),)),
-    "a power cap": Cluster(groups=(PLAIN,), power_cap_w=1000),
-}
-
-
-@pytest.mark.parametrize("what", CLUSTERS)
-def test_clusters(what: str) -> None:
-    """Unlike nodes, several partitions, allocation sizes and power are named, with a way out."""
-    with pytest.raises(Unsupported) as caught:
-        simulation(jobs("a 0 1 1 1"), CLUSTERS[what], "fcfs")
-    assert f"has {what}, which this version cannot simulate yet." in caught.value.cause
-    assert caught.value.remedy == "Describe it as one group of identical nodes."
-
-
-class Any1(Advisor):
-    """One node for everybody."""
-
-    def advise(self, job: Any, system: Any) -> Any:
-        """Never called."""
-        raise AssertionError
-
 
 @pytest.mark.parametrize(
     ("columns", "options", "what"),
     [
-        ({"exclusive": [True, False]}, {}, "Jobs that share nodes"),
         ({"after": [(), (1,)]}, {}, "Dependencies and think times"),
-        ({"power_w": [math.nan, 300.0]}, {}, r"Declared power of jobs \(power_w\)"),
-        ({"allowed_nodes": [(), (1, 2)]}, {}, r"Moldable jobs \(allowed_nodes\)"),
         ({}, {"feedback": True}, "Dependencies and think times"),
-        ({}, {"advisor": True}, "Node-count advice"),
     ],
 )
 def test_workloads_and_options(columns: dict[str, Any], options: dict[str, Any], what: str) -> None:
-    """Shared nodes, dependencies and advice."""
+    """Dependencies and think times."""
     workload = Workload.of(submit_s=[0, 1], run_s=[1, 1], nodes=[1, 1], **columns)
-    if "advisor" in options:
-        options = {"advisor": Any1()}
     with pytest.raises(Unsupported, match=f"{what}.* cannot be simulated yet. Leave them out."):
         simulation(workload, 4, "fcfs", **options)
 

@@ -1,0 +1,1 @@
+"""Machines whose nodes differ, and the power they draw."""
