@@ -44,7 +44,7 @@ def queue(results: Results) -> Figure:
 
 def power(results: Results) -> Figure:
     """Draw the machine's power in watts over time. Raises `ResultError` where no run has power."""
-    if not any("power_w" in result.timeline for result in results.values()):
+    if all(result.power is None for result in results.values()):
         raise ResultError("None of these runs has power: their machines declare none.", "Plot something else.")
     figure, axes = _canvas()
     _steps(axes, results, "power_w", "power in W")

@@ -124,6 +124,7 @@ def collect(
     columns = simulation.finish()
     not_submitted = columns.state.count(NOT_SUBMITTED)
     record = provenance(simulation, seed=seed, until_s=until_s, options=options or {}, not_submitted=not_submitted)
+    record["books"] = columns.books
     if columns.advice is not None:
         record["advice"] = columns.advice.describe()
     cluster = simulation.cluster

@@ -54,7 +54,7 @@ def test_no_power_and_no_format_are_said(easy, tmp_path):
 def test_power_is_drawn_where_there_is_some(easy):
     import dataclasses
 
-    powered = dataclasses.replace(easy, timeline=easy.timeline.assign(power_w=100.0))
+    powered = dataclasses.replace(easy, power=easy.timeline[["time_s"]].assign(power_w=100.0))
     (axes,) = powered.plot.power().axes
     assert set(axes.lines[0].get_ydata()) == {100.0}
 

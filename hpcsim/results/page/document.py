@@ -26,6 +26,7 @@ from hpcsim.results.quantities import count, number
 from hpcsim.results.report import fragments
 from hpcsim.results.report_style import COLOURS, STYLE
 from hpcsim.results.result import Result
+from hpcsim.results.schedule import counts_nodes
 from hpcsim.results.storage import plain
 from hpcsim.results.verdict import verdict
 
@@ -130,7 +131,7 @@ def _body(results: Mapping[str, Result], differences: str) -> list[str]:
             _chart(f"heat-{index}", f"Mean wait by width and limit under {name}") for index, name in enumerate(results)
         ),
         "winners": winners_section(results),
-        "why": _why_panel(options),
+        "why": _why_panel(options) if all(map(counts_nodes, results.values())) else _NO_WHY,
         "power": _power(results),
         "origin": shared["ingest"] + shared["provenance"],
     }
@@ -166,6 +167,9 @@ def _gantt_panel(options: str) -> str:
     )
 
 
+_NO_WHY = '<p class="note">Waits are explained where nodes are merely counted. Here they differ or have power.</p>'
+
+
 def _why_panel(options: str) -> str:
     return (
         '<form id="why-form" class="tools">'
@@ -177,7 +181,7 @@ def _why_panel(options: str) -> str:
 
 
 def _power(results: Mapping[str, Result]) -> str:
-    if not any("power_w" in result.timeline for result in results.values()):
+    if all(result.power is None for result in results.values()):
         return '<p class="note">None of these runs has power: their machines declare none.</p>'
     energies = {name: result.summary().get("energy_j") for name, result in results.items()}
     told = "; ".join(f"{name} {number(j / 3.6e6)} kWh" for name, j in energies.items() if j is not None)
@@ -200,7 +204,7 @@ def _data(results: Mapping[str, Result]) -> dict[str, Any]:
         "gantt": {name: gantt(result, (low_s, high_s, unit_s), len(results)) for name, result in results.items()},
         "machine": {name: count(result.nodes, result.counted.removesuffix("s")) for name, result in results.items()},
         "nodes": {name: result.nodes for name, result in results.items()},
-        "why": answers(results),
+        "why": answers(results) if all(map(counts_nodes, results.values())) else None,
     }
 
 

@@ -193,8 +193,10 @@
 
   byId("gantt-run").addEventListener("change", () => draw("gantt"));
   document.querySelectorAll("[data-zoom]").forEach((button) => button.addEventListener("click", () => zoom(button.dataset.zoom)));
-  byId("why-form").addEventListener("submit", (event) => { event.preventDefault(); answer(); });
-  byId("why-run").addEventListener("change", () => { offer(); answer(); });
+  if (data.why) {
+    byId("why-form").addEventListener("submit", (event) => { event.preventDefault(); answer(); });
+    byId("why-run").addEventListener("change", () => { offer(); answer(); });
+  }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   addEventListener("beforeprint", () => onPaper(true));
   addEventListener("afterprint", () => onPaper(false));
@@ -204,7 +206,9 @@
     const axis = byId("gantt").layout.xaxis;
     range = axis.autorange ? null : [...axis.range];
   });
-  offer();
-  answer();
+  if (data.why) {
+    offer();
+    answer();
+  }
   document.documentElement.dataset.drawn = "yes";
 })();

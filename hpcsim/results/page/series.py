@@ -26,13 +26,13 @@ def time_axis(results: Mapping[str, Result]) -> tuple[float, float, str, int]:
 
 
 def over_time(results: Mapping[str, Result], column: str) -> dict[str, Line]:
-    """Return a column of each timeline as a step line; nodes in use as a share of the machine."""
+    """Return a column of each timeline, or of its power, as a step line; nodes in use as a share of the machine."""
     low_s, high_s, _, unit_s = time_axis(results)
     points = POINTS if len(results) == 1 else POINTS_OF_SEVERAL
     lines = {}
     for name, result in results.items():
-        timeline = result.timeline
-        if column not in timeline:
+        timeline = result.power if column == "power_w" else result.timeline
+        if timeline is None:
             continue
         if len(timeline) > points:
             edges_s = np.linspace(low_s, high_s, points + 1)
