@@ -39,21 +39,27 @@ def from_swf(log: Annotated[Path, typer.Argument(parser=options.path, metavar="L
 def _write(source: Path, derived: DerivedCluster) -> None:
     for remark in derived.remarks:
         say(str(remark))
-    typer.echo("\n".join([*_comments(source, derived), "", derived.cluster.to_toml()]), nl=False)
+    typer.echo(cluster_text(source.name, derived), nl=False)
     cluster = derived.cluster
     groups = f" in {count(len(cluster.groups), 'group')}" if len(cluster.groups) > 1 else ""
     say(f"{source.name}: {count(cluster.nodes, cluster.counted.removesuffix('s'))}{groups}.")
 
 
-def _comments(source: Path, derived: DerivedCluster) -> list[str]:
-    """Return the head of the file: where it comes from, how to schedule as there, what to fill in."""
-    lines = [f"Made from {source.name}."]
+def cluster_text(source: str, derived: DerivedCluster) -> str:
+    """Return the TOML of a cluster under comments: where it comes from, how to schedule as there, what to fill in."""
+    lines = [f"Made from {source}."]
     if derived.policy:
         lines += ["", "Scheduling that comes nearest to the site's own:"]
         lines += [f"  hpcsim run LOG --cluster FILE --policy {derived.policy}{_settings(derived.settings)}"]
     if derived.notes:
         lines += ["", derived.notes[0], *(f"  {note}" for note in derived.notes[1:])]
-    return [f"# {line}".rstrip() for line in lines]
+    comments = (f"# {_printable(line)}".rstrip() for line in lines)
+    return "\n".join([*comments, "", derived.cluster.to_toml()])
+
+
+def _printable(line: str) -> str:
+    """Return *line* with signs that TOML has in no comment written as question marks."""
+    return "".join(sign if sign.isprintable() else "?" for sign in line)
 
 
 def _settings(settings: Mapping[str, Any]) -> str:
