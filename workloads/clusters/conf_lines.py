@@ -66,6 +66,8 @@ def _lines(path: Path, folder: Path, opened: list[Path], text: str) -> Iterator[
                 yield entries
             continue
         target = _inside(folder, include[1].strip('"'), str(path), number)
+        if target.exists() and not target.is_file():
+            raise refused(str(path), number, f"includes {shortened(include[1])}, which is no file")
         if len(opened) >= MOST_FILES or target in opened:
             raise refused(str(path), number, f"includes {shortened(include[1])} once more, or too many files")
         opened.append(target)
