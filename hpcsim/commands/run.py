@@ -17,7 +17,7 @@ from hpcsim.commands.out_folder import check_result_folder
 from hpcsim.commands.output import print_json, print_table, results_only, say
 from hpcsim.commands.policy_specs import choose_policies
 from hpcsim.commands.progress import watch
-from hpcsim.commands.trace import choose_machine, describe, read_trace
+from hpcsim.commands.trace import choose_machine, describe, limit_by_partitions, read_trace
 from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
 from hpcsim.results.quantities import duration, energy, number, percentage
 from hpcsim.results.run import simulate
@@ -88,6 +88,7 @@ def run(
     where = None if placement is None else registry.make("placements", placement)
     workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
+    workload = limit_by_partitions(workload, machine)
     if power_cap is not None:
         machine = replace(machine, power_cap_w=power_cap, power_cap_steps=())
     with results_only(), partial_saved(out), watch(label, len(workload)) as recorders:

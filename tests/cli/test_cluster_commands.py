@@ -89,3 +89,16 @@ def test_an_swf_log_without_a_size(cli, write_log):
     done = cli("cluster", "from-swf", path)
     assert done.exit_code == 2
     assert "neither MaxProcs nor MaxNodes" in done.stderr
+
+
+def test_jobs_without_a_limit_get_the_partitions(cli, conf, tmp_path):
+    machine, dump = tmp_path / "cluster.toml", tmp_path / "dump.txt"
+    machine.write_text(cli("cluster", "from-slurm", conf).stdout)
+    row = "2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T00:01:00|COMPLETED|1"
+    dump.write_text(
+        "JobID|Submit|Start|End|State|NNodes|Partition|Timelimit\n"
+        f"1|{row}|general|Partition_Limit\n2|{row}|very large|UNLIMITED\n3|{row}|long|10:00\n"
+    )
+    done = cli("run", dump, "--cluster", machine, "--json")
+    assert json.loads(done.stdout)["jobs_started"] == 3
+    assert "1 job without a limit: the largest of the partition holds." in done.stderr
