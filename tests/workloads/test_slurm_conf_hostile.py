@@ -49,11 +49,11 @@ def survives(folder, conf, gres):
         refusal = error
     else:
         kept_by_toml(derived)
-        assert all(remark.line and "\n" not in str(remark) for remark in derived.remarks)
+        assert all(remark.line and remark.text.isprintable() for remark in derived.remarks)
         return derived
     assert refusal.path in {str(folder / "slurm.conf"), str(folder / "gres.conf")}
     assert f"{refusal.path}:{refusal.line}: " in str(refusal)
-    assert "\n" not in str(refusal)
+    assert str(refusal).isprintable()
     return None
 
 
@@ -133,7 +133,7 @@ def test_any_bytes_for_an_swf_header(tmp_path, text):
         refusal = error
     else:
         kept_by_toml(derived)
-        assert all("\n" not in str(remark) for remark in derived.remarks)
+        assert all(remark.text.isprintable() for remark in derived.remarks)
         return
     assert refusal.path == str(path)
     assert refusal.line is not None

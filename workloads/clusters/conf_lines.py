@@ -39,7 +39,12 @@ class Entry:
 
 def refused(path: str, line: int, why: str, remedy: str = "Mend that line.") -> ClusterError:
     """Return an error that names file and line."""
-    return ClusterError(f"{path}:{line}: {why}.", remedy, path=path, line=line)
+    return ClusterError(f"{path}:{line}: {printable(why)}.", remedy, path=path, line=line)
+
+
+def printable(text: str) -> str:
+    """Return *text* with control signs, which a terminal would obey, written as question marks."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
 def shortened(text: str) -> str:

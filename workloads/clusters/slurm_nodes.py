@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from hpcsim.workloads.clusters.conf_lines import Entry
+from hpcsim.workloads.clusters.conf_lines import Entry, shortened
 from hpcsim.workloads.clusters.conf_values import LARGEST, MIB, count, gres, words
 from hpcsim.workloads.clusters.hostlists import MOST_HOSTS, hosts
 from hpcsim.workloads.clusters.slurm_remarks import Remarks
@@ -52,7 +52,9 @@ class NodeLines:
         """
         own = {ALIASES.get(entry.key, entry.key): entry for entry in line[1:]}
         head = line[0]
-        self._remarks.left_out((e for key, e in own.items() if key not in _TAKEN), _TAKEN, f"of {head.value} ")
+        self._remarks.left_out(
+            (e for key, e in own.items() if key not in _TAKEN), _TAKEN, f"of {shortened(head.value)} "
+        )
         if head.value.upper() == "DEFAULT":
             self._defaults |= own
             return

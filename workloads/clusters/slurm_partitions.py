@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hpcsim.workloads.clusters.conf_lines import Entry
+from hpcsim.workloads.clusters.conf_lines import Entry, shortened
 from hpcsim.workloads.clusters.conf_values import count, is_yes, number, period_s, words
 from hpcsim.workloads.clusters.hostlists import hosts
 from hpcsim.workloads.clusters.slurm_nodes import Node
@@ -60,7 +60,7 @@ class PartitionLines:
             elif entry.key in {"feature", "features"}:
                 names |= {node.name for node in self._nodes.values() if entry.value in node.features}
             else:
-                self._remarks.left_out([entry], ("nodes", "feature"), f"of {line[0].value} ")
+                self._remarks.left_out([entry], ("nodes", "feature"), f"of {shortened(line[0].value)} ")
         self._sets[line[0].value] = frozenset(names)
 
     def add(self, line: list[Entry]) -> None:
@@ -70,7 +70,9 @@ class PartitionLines:
             ClusterError: a value makes no sense, or a partition is named twice.
         """
         head, own = line[0], {ALIASES.get(entry.key, entry.key): entry for entry in line[1:]}
-        self._remarks.left_out((e for key, e in own.items() if key not in _TAKEN), _TAKEN, f"of {head.value} ")
+        self._remarks.left_out(
+            (e for key, e in own.items() if key not in _TAKEN), _TAKEN, f"of {shortened(head.value)} "
+        )
         if head.value.upper() == "DEFAULT":
             self._defaults |= own
             return

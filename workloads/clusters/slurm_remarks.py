@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from hpcsim.derived_cluster import Remark
 from hpcsim.errors import closest
 from hpcsim.node_ids import format_intervals, intervals_of
-from hpcsim.workloads.clusters.conf_lines import Entry, shortened
+from hpcsim.workloads.clusters.conf_lines import Entry, printable, shortened
 
 _OPERATION = re.compile(
     r"""
@@ -63,7 +63,7 @@ class Remarks:
 
     def add(self, entry: Entry, text: str) -> None:
         """Take a sentence about *entry*."""
-        remark = Remark(entry.path, entry.line, f"{entry.shown}={shortened(entry.value)}: {text}")
+        remark = Remark(entry.path, entry.line, printable(f"{entry.shown}={shortened(entry.value)}: {text}"))
         if remark not in self._remarks:
             self._remarks.append(remark)
 

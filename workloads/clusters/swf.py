@@ -10,7 +10,7 @@ from pathlib import Path
 from hpcsim.cluster import Cluster
 from hpcsim.derived_cluster import DerivedCluster, Remark
 from hpcsim.errors import ClusterError, HpcsimWarning, WorkloadError
-from hpcsim.workloads.clusters.conf_lines import shortened
+from hpcsim.workloads.clusters.conf_lines import printable, shortened
 from hpcsim.workloads.readers.swf import read_swf
 from hpcsim.workloads.swf_header import count_of, machine_size
 
@@ -48,4 +48,4 @@ def from_swf(path: str | os.PathLike[str]) -> DerivedCluster:
 
 
 def _one_line(values: Iterable[str]) -> str:
-    return shortened("; ".join(" ".join(value.split()) for value in values))
+    return printable(shortened("; ".join(" ".join(value.split()) for value in values)))
