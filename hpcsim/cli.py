@@ -14,6 +14,7 @@ import typer
 
 from hpcsim import __version__
 from hpcsim.commands.check import check
+from hpcsim.commands.cluster_from import from_slurm, from_swf
 from hpcsim.commands.compare import compare
 from hpcsim.commands.demo import demo
 from hpcsim.commands.explain import explain
@@ -44,6 +45,10 @@ workload = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Get job logs, look into them, make and change them."
 )
 
+cluster = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Make machine descriptions from a site's own files."
+)
+
 app.command(cls=Command)(demo)
 app.command(cls=Command)(run)
 app.command(cls=Command)(compare)
@@ -55,6 +60,9 @@ app.command(cls=Command)(report)
 app.command(cls=Command)(plot)
 app.command(cls=Command)(check)
 app.command("list", cls=Command)(list_registry)
+app.add_typer(cluster, name="cluster")
+cluster.command("from-slurm", cls=Command)(from_slurm)
+cluster.command("from-swf", cls=Command)(from_swf)
 app.add_typer(workload, name="workload")
 workload.command("info", cls=Command)(workload_info)
 workload.command("fetch", cls=Command)(workload_fetch)

@@ -94,7 +94,12 @@ class InvalidArgument(HpcsimError, TypeError, ValueError):
 
 
 class ClusterError(HpcsimError, ValueError):
-    """A cluster description that makes no sense."""
+    """A cluster description that makes no sense; ``path`` and ``line`` say where, if it stands in a site's file."""
+
+    def __init__(self, cause: str, remedy: str = "", *, path: str | None = None, line: int | None = None) -> None:
+        super().__init__(cause, remedy)
+        self.path = path
+        self.line = line
 
 
 class WorkloadError(HpcsimError, ValueError):

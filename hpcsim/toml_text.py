@@ -17,6 +17,17 @@ def to_toml(table: Mapping[str, Any]) -> str:
     return "\n".join(_lines(table, ())).strip() + "\n"
 
 
+def inline(value: Any) -> str:
+    """Write one value on one line: a scalar, an array, or a table, ``{normal = 1.0}``.
+
+    Raises:
+        TypeError: the value has no TOML form.
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(key)} = {inline(item)}" for key, item in value.items()) + "}"
+    return _value(value)
+
+
 def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
     lines, below = [], []
     for key, value in table.items():

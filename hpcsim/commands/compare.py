@@ -17,7 +17,7 @@ from hpcsim.commands.policy_specs import choose_policies
 from hpcsim.commands.progress import watch
 from hpcsim.commands.report_file import write_report_file
 from hpcsim.commands.run import partial_saved
-from hpcsim.commands.trace import choose_machine, describe, read_trace
+from hpcsim.commands.trace import choose_machine, describe, limit_by_partitions, read_trace
 from hpcsim.experiments.side_by_side import run_policies
 from hpcsim.results.result import Result
 
@@ -82,6 +82,7 @@ def compare(
         check_result_folder(None if out is None else out / folder_name(label))
     workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
+    workload = limit_by_partitions(workload, machine)
     runs = run_policies(workload, machine, policies, watch=watch, seed=seed, until=until, check=check)
     results = _finished(runs, out)
     comparison = compare_results(results, allow_unequal=allow_unequal)

@@ -20,7 +20,7 @@ from hpcsim.commands.output import print_json, print_table, results_only, say
 from hpcsim.commands.policy_specs import choose_policies
 from hpcsim.commands.progress import watch
 from hpcsim.commands.report_file import write_report_file
-from hpcsim.commands.trace import choose_machine, describe, read_trace
+from hpcsim.commands.trace import choose_machine, describe, limit_by_partitions, read_trace
 from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
 from hpcsim.results.advised import ADVICE_KEYS
 from hpcsim.results.quantities import duration, energy, number, percentage
@@ -85,6 +85,7 @@ def run(
     advice = None if advisor is None else make_advisor(advisor)
     workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
+    workload = limit_by_partitions(workload, machine)
     if power_cap is not None:
         machine = replace(machine, power_cap_w=power_cap, power_cap_steps=())
     shown = live if live_view else watch
