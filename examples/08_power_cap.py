@@ -17,7 +17,7 @@ def machine(power: NodePower, power_cap_w: float = float("inf")) -> Cluster:
 
 def main() -> None:
     """Print one line a machine."""
-    workload = registry.make("models", "poisson", jobs=1_000, nodes=64, load=0.5, seed=1)
+    workload = registry.make("models", "poisson", jobs=1_000, nodes=32, load=1.0, seed=1)  # half of 64 nodes
     machines = {
         "always on": machine(POWER),
         "off after 5 min": machine(replace(POWER, idle_timeout_s=300)),

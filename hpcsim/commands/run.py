@@ -121,10 +121,21 @@ def _show(result: Result, title: str, *, as_json: bool) -> None:
         print_json(summary)
         return
     print_table(title, ("", "", "seconds"), _rows(summary))
+    for sentence in _remarks(result, summary):
+        typer.echo(sentence)
+
+
+def _remarks(result: Result, summary: dict[str, Figure]) -> Iterator[str]:
+    """Yield what the table leaves open: rejections, and advice that came to nothing."""
     if summary["jobs_rejected"]:
-        typer.echo(_commonest_rejection(result.jobs))
+        yield _commonest_rejection(result.jobs)
+    if summary["jobs_submitted"] and summary.get("advice_kept_rigid") == summary["jobs_submitted"]:
+        yield (
+            "No job could take advice: the log says nothing of other node counts. Give its truth "
+            "(--read truth=FILE), or make it moldable (hpcsim workload transform)."
+        )
     if summary.get("advice_kept_error"):
-        typer.echo(f"The first fault of the advisor: {result.provenance['advice']['first_error']}.")
+        yield f"The first fault of the advisor: {result.provenance['advice']['first_error']}."
 
 
 @contextmanager

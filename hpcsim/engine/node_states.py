@@ -40,7 +40,7 @@ class NodeStates:
     """
 
     def __init__(self, env: Any, layout: NodeLayout, before: Callable[[], None], after: Callable[[], None]) -> None:
-        """*before* is called before nodes change by themselves, *after* when some have gone off."""
+        """*before* is called before nodes change by themselves, *after* when they have."""
         self._env = env
         self._layout = layout
         self._before, self._after = before, after
@@ -84,14 +84,20 @@ class NodeStates:
         chosen: list[int] = ids[np.argsort(_RANK[self._state[ids]], kind="stable")][:nodes].tolist()
         return sorted(chosen)
 
+    def drawn_w(self, intervals: Sequence[Interval]) -> float:
+        """Return what these nodes draw now if no job draws there."""
+        return math.fsum(self._now_w(node) for node in node_ids(intervals))
+
+    def _now_w(self, node: int) -> float:
+        power = self.powers[self._layout.class_of(node)]
+        return (power.idle_w, power.idle_w, power.off_w, power.boot_w)[self._state[node]]
+
     def boots_w(self, intervals: Sequence[Interval]) -> tuple[float, float]:
         """Return by how much more than now the nodes that are not on will draw idle, and while they boot."""
         rising_w, booting_w = [], []
         for node in node_ids(intervals):
-            state = self._state[node]
-            if state != ON:
-                power = self.powers[self._layout.class_of(node)]
-                now_w = (power.idle_w, power.idle_w, power.off_w, power.boot_w)[state]
+            if self._state[node] != ON:
+                power, now_w = self.powers[self._layout.class_of(node)], self._now_w(node)
                 rising_w.append(power.idle_w - now_w)
                 booting_w.append(max(power.boot_w - now_w, 0.0))
         return math.fsum(rising_w), math.fsum(booting_w)
@@ -179,3 +185,4 @@ class NodeStates:
         if idle:  # the job that wanted them was cancelled meanwhile
             self._idle_since_s[idle] = self._env._now
             self._watch(event.kind, idle)
+        self._after()

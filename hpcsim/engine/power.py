@@ -107,7 +107,16 @@ class PowerBook:
     @property
     def committed_w(self) -> float:
         """What the machine may draw now by the declarations of the running jobs."""
-        return math.fsum([*(drawing.committed_w for drawing in self._drawings.values()), *self._rest_w()])
+        return math.fsum([*(self._beyond_w(drawing) for drawing in self._drawings.values()), *self._rest_w()])
+
+    def _beyond_w(self, drawing: Drawing) -> float:
+        """Return what a job may draw beyond what idle, booting and off nodes are accounted for.
+
+        Where nodes are shared, a job whose nodes still boot is counted as if none had begun to.
+        """
+        if drawing.has_begun or self._cores is not None:
+            return drawing.committed_w
+        return drawing.committed_w - self.states.drawn_w(drawing.held.intervals)
 
     def watts(self, job: Job, claim: Claim) -> float:
         """Return what starting *job* on these nodes adds to the committed power, if they are on."""
@@ -148,13 +157,15 @@ class PowerBook:
         self._advance()
         by_class = self._by_class(held.job, held.claim)
         drawing = Drawing(held, by_class, self._shares(by_class))
-        drawing.committed_w = self._need_w(held.job, drawing.shares, held.intervals)  # beside what its nodes draw
+        drawing.committed_w = self._need_w(held.job, drawing.shares, held.intervals)
+        if self._cores is None:
+            drawing.committed_w += self.states.drawn_w(held.intervals)
         drawing.steps = self._truth.steps(held.job, drawing.shares)
         drawing.next_w = next(drawing.steps)[1]
         self._drawings[held.job.row] = drawing
         self.states.occupied(held.intervals)
         if held.start_s > self._env._now:
-            drawing.happen_at(self._env, held.start_s, COMPLETION, self._begin)
+            drawing.happen_at(self._env, held.start_s, COMPLETION, self._begin_booted)
         else:
             self._begin(drawing)
 
@@ -201,6 +212,11 @@ class PowerBook:
 
     def _shares(self, by_class: Sequence[tuple[int, float]]) -> list[Share]:
         return [Share(nodes, self.states.powers[at]) for at, nodes in by_class]
+
+    def _begin_booted(self, drawing: Drawing) -> None:
+        """The nodes are on: what their boot took of the cap is free again."""
+        self._begin(drawing)
+        self._has_changed()
 
     def _begin(self, drawing: Drawing) -> None:
         self._advance()

@@ -69,7 +69,7 @@ class Asked:
         values, _ = self._optional("partitions")
         if values.dtype.kind in "iu":
             return text_column(pa.nulls(len(rows), pa.large_string()))
-        joined = [value if isinstance(value, str) else ",".join(value or ()) for value in values[rows].tolist()]
+        joined = [_joined(value) for value in values[rows].tolist()]
         return text_column(pa.array([name or None for name in joined], pa.large_string()))
 
     def _optional(self, name: str) -> tuple[Column, Column]:
@@ -87,6 +87,13 @@ class Asked:
         elif added:
             given = np.concatenate([given, np.full(len(added), -1, dtype=given.dtype)])
         return given, _is_known(given)
+
+
+def _joined(partitions: Any) -> str:
+    """Return names of partitions in one text; -1 and None are none."""
+    if isinstance(partitions, str):
+        return partitions
+    return "" if partitions is None or isinstance(partitions, int) else ",".join(partitions)
 
 
 def _is_known(values: Column) -> Column:

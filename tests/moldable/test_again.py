@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from hpcsim import Cluster, make_policy
-from hpcsim.decision import Reserve
+from hpcsim.decision import Reserve, Start
 from hpcsim.engine.simulation import Simulation
 from hpcsim.job import Job, JobState
-from hpcsim.policies import FCFS
+from hpcsim.policies import FCFS, SJF
 from hpcsim.results.run import collect
 from hpcsim.speedup import PowerLaw
 from hpcsim.testing import verify
@@ -65,7 +65,7 @@ def test_a_job_may_return_to_its_request() -> None:
 
 
 def test_policies_hear_of_it_by_on_change_else_by_leaving_and_coming() -> None:
-    class Hears(FCFS):
+    class Hears(SJF):
         def reset(self, cluster: Any, rng: Any) -> None:
             super().reset(cluster, rng)
             self.news: list[Any] = []
@@ -73,7 +73,7 @@ def test_policies_hear_of_it_by_on_change_else_by_leaving_and_coming() -> None:
         def on_change(self, old: Job, new: Job, system: Any) -> None:
             self.news.append((old.nodes, new.nodes))
 
-    class HearsLess(FCFS):
+    class HearsLess(SJF):
         def reset(self, cluster: Any, rng: Any) -> None:
             super().reset(cluster, rng)
             self.news: list[Any] = []
@@ -96,8 +96,6 @@ def test_a_promise_to_the_job_as_it_was_is_void() -> None:
     sim = Simulation(
         crowd(), Cluster.of_nodes(4), None, check=True, advisor=Erratic(answers=(None, None, 2)), scaling=IDEAL
     )
-    from hpcsim.decision import Start
-
     sim.run_to_decision()
     sim.apply(Start(sim.queue[0]))
     sim.run_to_decision()

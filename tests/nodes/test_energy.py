@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from hpcsim.cluster import Cluster, NodeGroup
+from hpcsim.decision import Start
 from hpcsim.engine.columns import RunColumns
-from hpcsim.errors import ClusterError
+from hpcsim.errors import ClusterError, InvalidDecision
 from hpcsim.policies import EASY, Backfill, Conservative
 from hpcsim.power import CapStep, NodePower, Tariff
 from hpcsim.workload import Workload
@@ -144,6 +145,40 @@ def test_announced_steps_are_known_in_advance() -> None:
     table = "a 0 20 20 2\n b 1 24 24 2\n c 2 10 10 1"
     for policy in (EASY(), Conservative(), Backfill(reservations=2)):
         assert starts(jobs(table), cluster, policy) == {"a": 0, "b": 40, "c": 2}
+
+
+def test_a_job_that_would_reach_into_a_lower_cap_waits_though_it_fits_now() -> None:
+    """Two nodes may work until 20, one until 40: b, of two nodes and 24 s, at 1, would reach into that; s ends by 20.
+    Planned by policies, and held to where the policy does not ask."""
+    steps = (CapStep(from_s=20, power_cap_w=600), CapStep(from_s=40, power_cap_w=1000))
+    cluster = machine(4, power_cap_w=1000, power_cap_steps=steps)
+    for policy in ("fcfs", EASY(), Conservative(), Backfill(reservations=2)):
+        assert starts(jobs("b 1 24 24 2"), cluster, policy) == {"b": 40}
+        assert starts(jobs("s 1 19 19 2"), cluster, policy) == {"s": 1}
+    sim = simulation(jobs("b 1 24 24 2"), cluster, None)
+    view = sim.run_to_decision()
+    assert view is not None
+    (job,) = view.queue
+    assert (view.fits(job), view.earliest_start_s(job)) == (False, 40)
+    with pytest.raises(InvalidDecision, match="exceed the power cap"):
+        sim.apply(Start(job, [0, 1]))
+
+
+def test_waiting_jobs_that_a_lower_cap_shuts_out_are_rejected() -> None:
+    """b needs 1,000 W, which it has until 5; a holds its nodes until 10."""
+    cluster = machine(4, power_cap_w=1000, power_cap_steps=(CapStep(from_s=5, power_cap_w=900),))
+    found = outcomes(jobs("a 0 4 4 1\n b 0 3 3 3\n c 6 1 1 1"), cluster, "easy")
+    assert found["b"].reason == "needs 1000 W with all other nodes idle, the power cap is 900 W"
+    assert (found["a"].start_s, found["c"].start_s) == (0, 6)
+
+
+def test_booting_counts_against_the_cap() -> None:
+    """Nodes off after 1 s draw 10 W and 700 W while they boot: at 20 two may boot under 1,500 W, not three."""
+    power = replace(NODE, idle_timeout_s=1, boot_w=700)
+    found = outcomes(
+        jobs("a 0 1 1 1\n b 20 1 1 1\n c 20 1 1 1\n d 20 1 1 1"), machine(4, power, power_cap_w=1500), "fcfs"
+    )
+    assert [found[job].start_s for job in "abcd"] == [0, 25, 25, 30]
 
 
 def test_a_job_above_the_cap_is_rejected_and_a_cap_below_idle_is_an_error() -> None:

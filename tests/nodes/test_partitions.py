@@ -11,6 +11,7 @@ from hpcsim.decision import Reserve, Start
 from hpcsim.errors import InvalidDecision
 from hpcsim.policies import EASY, FCFS, Backfill, Conservative
 from hpcsim.workload import Workload
+from tests.nodes.promises import Promises
 from tests.schedules import gantt, outcomes, policy_of, run, simulation, starts
 
 OVERLAP = Cluster(
@@ -127,6 +128,20 @@ def test_a_wide_job_behind_a_blocked_one_is_not_starved_of_its_own_nodes() -> No
     assert starts(jobs, GPUS, EASY()) == {"a": 0, "h": 10, "w": 103, "n": 3}
     assert starts(jobs, GPUS, Backfill(reservations=2)) == {"a": 0, "h": 10, "w": 15, "n": 20}
     assert starts(jobs, GPUS, Conservative()) == {"a": 0, "h": 10, "w": 15, "n": 20}
+
+
+def test_a_stopped_job_stops_others_in_turn() -> None:
+    """x holds 0 and 1 of a, y both of b. h wants both of a: promised 10. j wants three of a and b: stopped by h.
+    k wants both of b: j, which waits before it, could want them too, so k is promised nothing."""
+    cluster = Cluster(
+        groups=(NodeGroup(name="a", nodes=2, gpus=1), NodeGroup(name="b", nodes=2, features=frozenset({"ib"})))
+    )
+    rows = [("x", 0, 10, 10, 2), ("y", 0, 20, 20, 2), ("h", 1, 5, 5, 2), ("j", 2, 5, 5, 3), ("k", 3, 5, 5, 2)]
+    ib = frozenset({"ib"})
+    jobs = workload(rows, gpus_per_node=[1, 0, 1, 0, 0], features=[frozenset(), ib, frozenset(), frozenset(), ib])
+    promises = Promises()
+    assert starts(jobs, cluster, "easy", recorders=[promises]) == {"x": 0, "y": 0, "h": 10, "j": 20, "k": 25}
+    assert promises.made == [(1, 2, 10), (10, 3, 20), (20, 4, 25)]
 
 
 def test_features_are_asked_of_every_node() -> None:
