@@ -212,7 +212,7 @@ class PeeksAtRunTimes(Policy):
 
     def schedule(self, system: Any) -> Any:
         truth = system._EngineSystem__life.truth
-        for job in sorted(system.queue, key=lambda job: truth.run_s(job.row)):
+        for job in sorted(system.queue, key=truth.run_s):
             if not system.fits(job):
                 return
             yield Start(job)
