@@ -1,4 +1,4 @@
-"""The command line: `hpcsim run`, `compare`, `validate`, `check`, `demo`, `list` and `workload ...`.
+"""The command line of hpcsim, from `hpcsim run` to `hpcsim workload fetch`.
 
 Each command is a module of `hpcsim.commands`. Results go to standard output, messages and progress
 to standard error. Errors end with exit code 2 and one sentence; ``--debug`` shows the traceback.
@@ -14,12 +14,18 @@ import typer
 
 from hpcsim import __version__
 from hpcsim.commands.check import check
+from hpcsim.commands.cluster_from import from_slurm, from_swf
 from hpcsim.commands.compare import compare
 from hpcsim.commands.demo import demo
+from hpcsim.commands.explain import explain
 from hpcsim.commands.failures import EXIT_DEFECT, Command, CommandGroup, unforeseen
 from hpcsim.commands.list_registry import list_registry
 from hpcsim.commands.output import say
+from hpcsim.commands.plot import plot
+from hpcsim.commands.report import report
 from hpcsim.commands.run import run
+from hpcsim.commands.sweep import sweep
+from hpcsim.commands.tune import tune
 from hpcsim.commands.validate import validate
 from hpcsim.commands.workload_convert import workload_convert
 from hpcsim.commands.workload_fetch import workload_fetch
@@ -39,12 +45,24 @@ workload = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Get job logs, look into them, make and change them."
 )
 
+cluster = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Make machine descriptions from a site's own files."
+)
+
 app.command(cls=Command)(demo)
 app.command(cls=Command)(run)
 app.command(cls=Command)(compare)
+app.command(cls=Command)(sweep)
+app.command(cls=Command)(tune)
 app.command(cls=Command)(validate)
+app.command(cls=Command)(explain)
+app.command(cls=Command)(report)
+app.command(cls=Command)(plot)
 app.command(cls=Command)(check)
 app.command("list", cls=Command)(list_registry)
+app.add_typer(cluster, name="cluster")
+cluster.command("from-slurm", cls=Command)(from_slurm)
+cluster.command("from-swf", cls=Command)(from_swf)
 app.add_typer(workload, name="workload")
 workload.command("info", cls=Command)(workload_info)
 workload.command("fetch", cls=Command)(workload_fetch)

@@ -94,7 +94,12 @@ class InvalidArgument(HpcsimError, TypeError, ValueError):
 
 
 class ClusterError(HpcsimError, ValueError):
-    """A cluster description that makes no sense."""
+    """A cluster description that makes no sense; ``path`` and ``line`` say where, if it stands in a site's file."""
+
+    def __init__(self, cause: str, remedy: str = "", *, path: str | None = None, line: int | None = None) -> None:
+        super().__init__(cause, remedy)
+        self.path = path
+        self.line = line
 
 
 class WorkloadError(HpcsimError, ValueError):
@@ -117,6 +122,14 @@ class WorkloadError(HpcsimError, ValueError):
 
 class ResultError(HpcsimError, ValueError):
     """A saved result that is missing, truncated or foreign."""
+
+
+class ExperimentError(HpcsimError, ValueError):
+    """An experiment file that makes no sense, or a sweep that cannot be run or read."""
+
+
+class DiskFull(ExperimentError):
+    """There is no space left for results: the sweep stops, and can be resumed."""
 
 
 class FetchError(HpcsimError, OSError):

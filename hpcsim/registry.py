@@ -28,6 +28,7 @@ GROUPS = (
     "writers",
     "models",
     "datasets",
+    "clusters",
     "transformations",
     "surrogates",
     "search",
@@ -122,6 +123,7 @@ def _contract(group: str) -> type | None:
         "placements": "placement:Placement",
         "advisors": "advisor:Advisor",
         "surrogates": "surrogate:Surrogate",
+        "search": "search:Search",
     }
     if group not in contracts:
         return None
@@ -131,7 +133,8 @@ def _contract(group: str) -> type | None:
 
 
 def _singular(group: str) -> str:
-    return {"policies": "policy", "search": "search engine", "models": "workload model"}.get(group, group[:-1])
+    words = {"policies": "policy", "search": "search engine", "models": "workload model", "clusters": "cluster format"}
+    return words.get(group, group[:-1])
 
 
 def _find_in_module(name: str, contract: type | None) -> Any:

@@ -17,6 +17,17 @@ def to_toml(table: Mapping[str, Any]) -> str:
     return "\n".join(_lines(table, ())).strip() + "\n"
 
 
+def inline(value: Any) -> str:
+    """Write one value on one line: a scalar, an array, or a table, ``{normal = 1.0}``.
+
+    Raises:
+        TypeError: the value has no TOML form.
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(key)} = {inline(item)}" for key, item in value.items()) + "}"
+    return _value(value)
+
+
 def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
     lines, below = [], []
     for key, value in table.items():
@@ -41,14 +52,14 @@ def _key(key: str) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
+    if isinstance(value, int | float):
         return repr(value) if math.isfinite(value) else str(value)
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, set | frozenset):
+        value = sorted(value)
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_value(item) for item in value) + "]"
-    if isinstance(value, set | frozenset):
-        return _value(sorted(value))
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items() if item is not None) + "}"
     raise TypeError(f"{type(value).__name__} has no TOML form")

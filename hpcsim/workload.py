@@ -178,7 +178,7 @@ class Workload:
         for name in sorted(self.columns):
             column = self.columns[name]
             digest.update(f"{name}:{column.dtype.str}:{len(column)};".encode())
-            digest.update(repr(column.tolist()).encode() if column.dtype == object else column.tobytes())
+            digest.update(repr(_ordered(column)).encode() if column.dtype == object else column.tobytes())
         return digest.hexdigest()
 
     def to_frame(self) -> pd.DataFrame:
@@ -194,6 +194,11 @@ def _known(column: Column) -> list[Any]:
     if column.dtype == object or not bool(np.any((column == -1) | (column != column))):  # noqa: PLR0124 - NaN alone differs
         return values
     return [None if value == -1 or value != value else value for value in values]  # noqa: PLR0124 - likewise
+
+
+def _ordered(column: Column) -> list[Any]:
+    """Return the values of a column of objects; sets as sorted lists, for their own order differs by process."""
+    return [sorted(value) if isinstance(value, frozenset | set) else value for value in column.tolist()]
 
 
 def _times(name: str, values: ArrayLike) -> Column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,10 +15,10 @@ from hpcsim.commands.out_folder import check_file, check_result_folder, folder_n
 from hpcsim.commands.output import print_json, results_only, say
 from hpcsim.commands.policy_specs import choose_policies
 from hpcsim.commands.progress import watch
+from hpcsim.commands.report_file import write_report_file
 from hpcsim.commands.run import partial_saved
-from hpcsim.commands.trace import choose_machine, describe, read_trace
+from hpcsim.commands.trace import choose_machine, describe, limit_by_partitions, read_trace
 from hpcsim.experiments.side_by_side import run_policies
-from hpcsim.results.pairwise import Pairwise
 from hpcsim.results.result import Result
 
 FAILED = "failed"
@@ -82,13 +82,15 @@ def compare(
         check_result_folder(None if out is None else out / folder_name(label))
     workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
+    workload = limit_by_partitions(workload, machine)
     runs = run_policies(workload, machine, policies, watch=watch, seed=seed, until=until, check=check)
     results = _finished(runs, out)
     comparison = compare_results(results, allow_unequal=allow_unequal)
     pairs = against_first(results, width=window, seed=seed, allow_unequal=allow_unequal)
     title = describe(trace, machine)
     if report is not None:
-        _report(results, report, title, pairs)
+        write_report_file(results, report, title=title, pairs=pairs)
+        say(f"Report in {report}")
     if json:
         rows = comparison.to_dict("index")
         print_json(rows | {pair.new: rows[pair.new] | {"against": pair.to_dict()} for pair in pairs})
@@ -108,11 +110,3 @@ def _finished(runs: Iterator[tuple[str, Result]], out: Path | None) -> dict[str,
                 result.save(out / folder_name(label))
                 say(f"Saved in {out / folder_name(label)}")
     return results
-
-
-def _report(results: dict[str, Result], path: Path, title: str, pairs: Sequence[Pairwise]) -> None:
-    from hpcsim.results.report import write_report
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_report(results, path, title=title, pairs=pairs)
-    say(f"Report in {path}")

@@ -11,6 +11,7 @@ from hpcsim.commands import options
 from hpcsim.commands.comparison_table import print_comparison
 from hpcsim.commands.out_folder import check_folder
 from hpcsim.commands.progress import watch
+from hpcsim.commands.report_file import write_report_file
 from hpcsim.experiments.demo import LOAD, run_demo
 
 REPORT = "report.html"
@@ -26,13 +27,12 @@ def demo(
     FCFS, EASY and conservative backfilling; the last line printed is the path of an HTML report.
     """
     from hpcsim.results.comparison import compare
-    from hpcsim.results.report import write_report
+    from hpcsim.results.pairwise import against_first
 
     check_folder(out)
     shown = run_demo(jobs=jobs, seed=seed, watch=watch)
     title = f"Generated workload (load {LOAD}, seed {seed}) on {shown.cluster.nodes} nodes"
     print_comparison(title, compare(shown.results))
-    out.mkdir(parents=True, exist_ok=True)
     path = (out / REPORT).absolute()
-    write_report(shown.results, path, title=title)
+    write_report_file(shown.results, path, title=title, pairs=against_first(shown.results, seed=seed))
     typer.echo(path)

@@ -90,3 +90,22 @@ WriteAs = Annotated[
     str | None,
     typer.Option("--as", metavar="NAME", help="Format to write, see `hpcsim list writers`; else by the file's name."),
 ]
+OnePolicy = Annotated[
+    str,
+    typer.Option(
+        "--policy",
+        metavar="NAME[:KEY=VALUE,...]",
+        help="Registry name, module:Class or file.py:Class, and its parameters.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Parameter of the policy, as order=wfp3, or of a part of it, as order.compat=rlscheduler; repeatable.",
+    ),
+]
+LiveView = Annotated[
+    bool, typer.Option("--watch", help="Show clock, queue, nodes and figures while it runs, in the terminal.")
+]

@@ -7,27 +7,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from hpcsim import registry
 from hpcsim.commands import options
 from hpcsim.commands.advisor_specs import make_advisor
-from hpcsim.commands.out_folder import check_result_folder
+from hpcsim.commands.live_view import live
+from hpcsim.commands.out_folder import check_file, check_result_folder
 from hpcsim.commands.output import print_json, print_table, results_only, say
 from hpcsim.commands.policy_specs import choose_policies
 from hpcsim.commands.progress import watch
-from hpcsim.commands.trace import choose_machine, describe, read_trace
+from hpcsim.commands.report_file import write_report_file
+from hpcsim.commands.trace import choose_machine, describe, limit_by_partitions, read_trace
 from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
 from hpcsim.results.advised import ADVICE_KEYS
 from hpcsim.results.quantities import duration, energy, number, percentage
-from hpcsim.results.result import Result
 from hpcsim.results.run import simulate
 from hpcsim.results.summary import Figure
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from hpcsim.results.result import Result
 
 _ALWAYS = ("jobs_submitted", "jobs_started")
 _COUNTS = (
@@ -56,22 +59,8 @@ def run(
     nodes: options.Nodes = None,
     processors: options.Processors = None,
     cluster: options.ClusterFile = None,
-    policy: Annotated[
-        str,
-        typer.Option(
-            "--policy",
-            metavar="NAME[:KEY=VALUE,...]",
-            help="Registry name, module:Class or file.py:Class, and its parameters.",
-        ),
-    ] = "easy",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Parameter of the policy, as order=wfp3, or of a part of it, as order.compat=rlscheduler; repeatable.",
-        ),
-    ] = None,
+    policy: options.OnePolicy = "easy",
+    settings: options.Settings = None,
     placement: options.Placement = None,
     power_cap: options.PowerCap = None,
     advisor: options.Advisor = None,
@@ -84,17 +73,22 @@ def run(
     quarantine: options.Quarantine = None,
     check: options.Check = False,
     out: options.Out = None,
+    report: options.ReportFile = None,
+    live_view: options.LiveView = False,
     json: options.Json = False,
 ) -> None:
     """Simulate a job log under one scheduling policy."""
     check_result_folder(out)
+    check_file(report)
     ((label, chosen),) = choose_policies([policy], settings or ()).items()
     where = None if placement is None else registry.make("placements", placement)
     advice = None if advisor is None else make_advisor(advisor)
     workload = read_trace(trace, file_format, read, mode=mode, quarantine=quarantine, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
+    workload = limit_by_partitions(workload, machine)
     machine = machine if power_cap is None else replace(machine, power_cap_w=power_cap, power_cap_steps=())
-    with results_only(), partial_saved(out), watch(label, len(workload)) as recorders:
+    shown = live if live_view else watch
+    with results_only(), partial_saved(out), shown(label, len(workload)) as recorders:
         result = simulate(
             *(workload, machine, chosen),
             seed=seed,
@@ -104,13 +98,43 @@ def run(
             placement=where,
             advisor=advice,
         )
+    title = describe(trace, machine)
+    _keep(result, label, title, out, report)
+    _show(result, f"{label}, {title}", as_json=json)
+
+
+def _keep(result: Result, label: str, title: str, out: Path | None, report: Path | None) -> None:
+    """Save the result and write its report, where they are wanted."""
     if out is not None:
         result.save(out)
         say(f"Saved in {out}")
-    if json:
-        print_json(result.summary())
-    else:
-        _show(f"{label}, {describe(trace, machine)}", result)
+    if report is not None:
+        write_report_file({label: result}, report, title=title)
+        say(f"Report in {report}")
+
+
+def _show(result: Result, title: str, *, as_json: bool) -> None:
+    """Print the summary."""
+    summary = result.summary()
+    if as_json:
+        print_json(summary)
+        return
+    print_table(title, ("", "", "seconds"), _rows(summary))
+    for sentence in _remarks(result, summary):
+        typer.echo(sentence)
+
+
+def _remarks(result: Result, summary: dict[str, Figure]) -> Iterator[str]:
+    """Yield what the table leaves open: rejections, and advice that came to nothing."""
+    if summary["jobs_rejected"]:
+        yield _commonest_rejection(result.jobs)
+    if summary["jobs_submitted"] and summary.get("advice_kept_rigid") == summary["jobs_submitted"]:
+        yield (
+            "No job could take advice: the log says nothing of other node counts. Give its truth "
+            "(--read truth=FILE), or make it moldable (hpcsim workload transform)."
+        )
+    if summary.get("advice_kept_error"):
+        yield f"The first fault of the advisor: {result.provenance['advice']['first_error']}."
 
 
 @contextmanager
@@ -167,27 +191,6 @@ def _energy_rows(summary: dict[str, Figure]) -> list[tuple[str, str, str]]:
     if summary["co2_kg"]:
         lines.append(("carbon dioxide", f"{number(summary['co2_kg'])} kg", ""))
     return lines
-
-
-def _show(title: str, result: Result) -> None:
-    """Print the table of figures, and what is to be said of them."""
-    print_table(title, ("", "", "seconds"), _rows(result.summary()))
-    for remark in _remarks(result):
-        typer.echo(remark)
-
-
-def _remarks(result: Result) -> Iterator[str]:
-    """Yield sentences on what went other than a user may have hoped."""
-    summary = result.summary()
-    if summary["jobs_rejected"]:
-        yield _commonest_rejection(result.jobs)
-    if summary["jobs_submitted"] and summary.get("advice_kept_rigid") == summary["jobs_submitted"]:
-        yield (
-            "No job could take advice: the log says nothing of other node counts. Give its truth "
-            "(--read truth=FILE), or make it moldable (hpcsim workload transform)."
-        )
-    if summary.get("advice_kept_error"):
-        yield f"The first fault of the advisor: {result.provenance['advice']['first_error']}."
 
 
 def _commonest_rejection(jobs: pd.DataFrame) -> str:

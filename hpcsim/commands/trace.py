@@ -15,6 +15,7 @@ from hpcsim.commands.output import say
 from hpcsim.commands.policy_specs import parse_setting
 from hpcsim.commands.progress import busy
 from hpcsim.errors import ClusterError, WorkloadError
+from hpcsim.partition_limits import with_partition_limits
 from hpcsim.results.quantities import count, percentage
 from hpcsim.workload import Workload
 
@@ -102,6 +103,14 @@ def choose_machine(
     size = nodes or processors or _by_the_log(workload)
     _tell_unlikely_load(workload, size)
     return Cluster.of_processors(size) if workload.counted == "processors" else _of_nodes(workload, size)
+
+
+def limit_by_partitions(workload: Workload, cluster: Cluster) -> Workload:
+    """Return *workload* with the limits of *cluster*'s partitions for jobs that have none; say how many those are."""
+    limited, given = with_partition_limits(workload, cluster)
+    if given:
+        say(f"{count(given, 'job')} without a limit: the largest of the partition holds.")
+    return limited
 
 
 def describe(trace: str, cluster: Cluster) -> str:

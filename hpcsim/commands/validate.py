@@ -10,7 +10,7 @@ from hpcsim.commands import options
 from hpcsim.commands.output import print_json, print_table, results_only, say
 from hpcsim.commands.policy_specs import choose_policies
 from hpcsim.commands.progress import watch
-from hpcsim.commands.trace import choose_machine, describe, read_trace
+from hpcsim.commands.trace import choose_machine, describe, limit_by_partitions, read_trace
 from hpcsim.experiments.validation import Validation
 from hpcsim.experiments.validation import validate as validate_waits
 from hpcsim.results.agreement import Agreement
@@ -48,6 +48,7 @@ def validate(
     policies = choose_policies(policy or ["fcfs", "easy"])
     workload = read_trace(trace, file_format, read, mode=mode, limit=limit)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
+    workload = limit_by_partitions(workload, machine)
     with results_only():
         found = validate_waits(workload, machine, policies, watch=watch, seed=seed)
     if json:

@@ -33,6 +33,8 @@ class RunColumns:
         attempt_row, attempt_start_s: one entry an attempt.
         lows, highs: node intervals of all attempts, one after the other, both ends included. The
             second and further intervals of an attempt have their low end written as ``-1 - low``.
+        promise_row, promise_at_s, promise_start_s: one entry a `Reserve`: for whom, when it was made,
+            and the promised start; ``inf`` withdraws. A promise ends when its job leaves the queue.
         books: which ledger kept the nodes, see `hpcsim.engine.need`.
         energy: what was drawn, where the machine's power is described.
         advice: what an advisor said of each job, where the run has one.
@@ -49,6 +51,9 @@ class RunColumns:
         self.attempt_start_s = array("d")
         self.lows = array("q")
         self.highs = array("q")
+        self.promise_row = array("q")
+        self.promise_at_s = array("d")
+        self.promise_start_s = array("d")
         self.added: list[Job] = []
         self.energy: EnergyLog | None = None
         self.advice: AdviceLog | None = None
@@ -78,6 +83,12 @@ class RunColumns:
             for low, high in intervals[1:]:
                 self.lows.append(-1 - low)
                 self.highs.append(high)
+
+    def promised(self, row: int, now_s: float, start_s: float) -> None:
+        """Record a promise, made now, of a start at *start_s* or earlier."""
+        self.promise_row.append(row)
+        self.promise_at_s.append(now_s)
+        self.promise_start_s.append(start_s)
 
     def restarted(self, row: int, now_s: float) -> None:
         """Move the start of a job's last attempt."""

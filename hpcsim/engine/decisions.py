@@ -90,6 +90,7 @@ class Decider:
             self._life.promised.pop(job.row, None)
         else:
             self._life.promised[job.row] = start_s
+        self._life.columns.promised(job.row, self._env._now, start_s)
 
     def _check_reserved(self, job: Job, node_ids: Iterable[int]) -> None:
         """Refuse a promise of certain nodes."""

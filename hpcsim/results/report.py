@@ -215,3 +215,8 @@ def _mark(is_best: bool) -> str:
 
 def _swatch(index: int) -> str:
     return f'<i class="swatch s{index}"></i>'
+
+
+def fragments(results: Mapping[str, Result]) -> dict[str, str]:
+    """Return the parts that larger reports share, as HTML: ``table``, ``ingest`` and ``provenance``."""
+    return {"table": _table(results), "ingest": _ingest(results), "provenance": _provenance(results)}

@@ -60,10 +60,10 @@ figcaption{{font-weight:600;color:var(--ink)}}
 .legend{{display:flex;flex-wrap:wrap;gap:.1rem 1rem;font-size:.85rem;overflow-wrap:anywhere}}
 .swatch{{display:inline-block;width:.7em;height:.7em;border-radius:.15em;margin-right:.4em;background:var(--c);
 print-color-adjust:exact;-webkit-print-color-adjust:exact}}
-svg{{display:block;width:100%;height:auto;margin-top:.4rem}}
-svg text{{font:13px system-ui,sans-serif;fill:var(--soft)}}
-.grid,.tick{{stroke:var(--rule);fill:none}}
-.line{{stroke:var(--c);stroke-width:1.6;stroke-linejoin:round;fill:none}}
+figure>svg{{display:block;width:100%;height:auto;margin-top:.4rem}}
+figure>svg text{{font:13px system-ui,sans-serif;fill:var(--soft)}}
+figure>svg .grid,figure>svg .tick{{stroke:var(--rule);fill:none}}
+figure>svg .line{{stroke:var(--c);stroke-width:1.6;stroke-linejoin:round;fill:none}}
 .origins{{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr));gap:1rem 2rem;
 font-size:.85rem}}
 dl{{margin:0}}

@@ -1,4 +1,4 @@
-"""What happened in a run: three tables, four records, and the figures that follow from them."""
+"""What happened in a run: four tables, four records, and the figures that follow from them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from hpcsim.errors import ResultError
+from hpcsim.job import JobId
 from hpcsim.results import storage
 from hpcsim.results.advised import advice_figures
 from hpcsim.results.energy import energy_figures, tariff_of
@@ -15,6 +16,9 @@ from hpcsim.results.summary import Figure, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from hpcsim.results.explain import Explanation
+    from hpcsim.results.plots import Plots
 
 
 @dataclass(eq=False, repr=False)
@@ -34,6 +38,9 @@ class Result:
             node_ids state``. ``attempt`` counts from 1 for each job.
         timeline: the machine after each instant with a change, until the next: ``time_s used_nodes
             queue_length queued_node_s`` (requested node-seconds of waiting jobs that have a limit).
+        promises: one row a promise that the policy made, remade or withdrew (`Reserve`), in order:
+            ``time_s row job_id start_s``, when, for whom, and the promised start (``inf``: withdrawn).
+            It holds until the next one for the same job, or until that job leaves the queue.
         ingest: what the reader kept, changed and refused.
         provenance: seed, versions, policy, cluster, options, workload, and whether the run is
             complete: no error, every job of the workload submitted and ended.
@@ -51,6 +58,7 @@ class Result:
     jobs: pd.DataFrame
     attempts: pd.DataFrame
     timeline: pd.DataFrame
+    promises: pd.DataFrame
     ingest: dict[str, Any] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
     timings: dict[str, Any] = field(default_factory=dict)
@@ -96,8 +104,28 @@ class Result:
                 self._summary |= energy_figures(self.power, tariff_of(self.provenance["cluster"]))
         return dict(self._summary)
 
+    @property
+    def plot(self) -> Plots:
+        """Plots of this result as Matplotlib figures: ``result.plot.gantt()``; needs the extra ``report``."""
+        from hpcsim.results.plots import Plots
+
+        return Plots(self)
+
+    def explain(self, job: JobId, *, is_row: bool = False) -> Explanation:
+        """Return why a job waited: its wait, charged to the second to what held it back.
+
+        *job* is the log's identifier, or with *is_row* the job's row. For all jobs at once see
+        `hpcsim.results.explain.explain_all`.
+
+        Raises:
+            ResultError: the result has no such job, or several.
+        """
+        from hpcsim.results.explain import explain
+
+        return explain(self, job, is_row=is_row)
+
     def save(self, folder: str | Path) -> None:
-        """Write ``jobs attempts timeline`` (Parquet) and ``summary provenance ingest timings`` (JSON).
+        """Write ``jobs attempts timeline promises`` (Parquet) and ``summary provenance ingest timings`` (JSON).
 
         ``power`` (Parquet) is written where there is one.
         The folder appears whole or not at all; an earlier result in it is replaced.
@@ -105,7 +133,7 @@ class Result:
         Raises:
             ResultError: *folder* is a file, holds anything but a result, or cannot be written.
         """
-        tables = {"jobs": self.jobs, "attempts": self.attempts, "timeline": self.timeline}
+        tables = {"jobs": self.jobs, "attempts": self.attempts, "timeline": self.timeline, "promises": self.promises}
         if self.power is not None:
             tables["power"] = self.power
         records = {"provenance": self.provenance, "ingest": self.ingest, "timings": self.timings}
@@ -119,10 +147,10 @@ class Result:
             ResultError: a file is missing, truncated, or of something else; it is named.
         """
         path = Path(folder)
-        jobs, attempts, timeline = (storage.read_table(path, name) for name in storage.TABLES)
+        tables = {name: storage.read_table(path, name) for name in storage.TABLES}
         summary, provenance, ingest, timings = (storage.read_record(path, name) for name in storage.RECORDS)
         power = storage.read_power(path)
-        return cls(jobs, attempts, timeline, ingest, provenance, timings, power, _summary=summary)
+        return cls(**tables, ingest=ingest, provenance=provenance, timings=timings, power=power, _summary=summary)
 
     def to_csv(self, path: str | Path) -> None:
         """Write the table of jobs as CSV, for spreadsheets and other tools.

@@ -20,7 +20,7 @@ from hpcsim.recorder import Recorder
 from hpcsim.results.energy import power_table
 from hpcsim.results.provenance import failed, provenance
 from hpcsim.results.result import Result
-from hpcsim.results.tables import tables
+from hpcsim.results.tables import promises, tables
 from hpcsim.speedup import SpeedUp
 from hpcsim.workload import Workload
 
@@ -124,9 +124,17 @@ def collect(
     columns = simulation.finish()
     not_submitted = columns.state.count(NOT_SUBMITTED)
     record = provenance(simulation, seed=seed, until_s=until_s, options=options or {}, not_submitted=not_submitted)
+    record["books"] = columns.books
     if columns.advice is not None:
         record["advice"] = columns.advice.describe()
     cluster = simulation.cluster
     jobs, attempts, timeline = tables(columns, workload, cluster.tariff)
-    power = None if columns.energy is None else power_table(columns.energy, cluster)
-    return Result(jobs, attempts, timeline, ingest=workload.ledger.to_dict(), provenance=record, power=power)
+    return Result(
+        jobs,
+        attempts,
+        timeline,
+        promises=promises(columns, workload),
+        ingest=workload.ledger.to_dict(),
+        provenance=record,
+        power=None if columns.energy is None else power_table(columns.energy, cluster),
+    )

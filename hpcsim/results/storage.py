@@ -18,12 +18,17 @@ from hpcsim.results.advised import JOB_ADVICE_COLUMNS
 from hpcsim.results.energy import JOB_ENERGY_COLUMNS, POWER_COLUMNS
 from hpcsim.results.provenance import PROVENANCE_KEYS
 from hpcsim.results.summary import SUMMARY_KEYS
-from hpcsim.results.tables import ATTEMPT_COLUMNS, JOB_COLUMNS, TIMELINE_COLUMNS
+from hpcsim.results.tables import ATTEMPT_COLUMNS, JOB_COLUMNS, PROMISE_COLUMNS, TIMELINE_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TABLES = {"jobs": JOB_COLUMNS, "attempts": ATTEMPT_COLUMNS, "timeline": TIMELINE_COLUMNS}
+TABLES = {
+    "jobs": JOB_COLUMNS,
+    "attempts": ATTEMPT_COLUMNS,
+    "timeline": TIMELINE_COLUMNS,
+    "promises": PROMISE_COLUMNS,
+}
 """Tables of a result, each in ``<name>.parquet``, and their columns."""
 
 _FURTHER = {"jobs": (JOB_ENERGY_COLUMNS, JOB_ADVICE_COLUMNS, (*JOB_ADVICE_COLUMNS, *JOB_ENERGY_COLUMNS))}

@@ -1,4 +1,4 @@
-"""From the raw columns of a run to its three tables, by whole columns and without a Python object a job."""
+"""From the raw columns of a run to its tables, by whole columns and without a Python object a job."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ ATTEMPT_COLUMNS = ("row", "job_id", "attempt", "start_s", "end_s", "nodes", "nod
 TIMELINE_COLUMNS = ("time_s", "used_nodes", "queue_length", "queued_node_s")
 """Columns of the timeline, in order."""
 
+PROMISE_COLUMNS = ("time_s", "row", "job_id", "start_s")
+"""Columns of the table of promises, in order."""
+
 Column = NDArray[Any]
 NEVER = np.array([np.nan])
 """Put behind a column of attempts, so that attempt -1 (none) has a time too."""
@@ -52,6 +55,21 @@ def tables(
     node_ids = _node_ids(columns)
     jobs = _jobs(columns, asked, state, rows, node_ids, tariff)
     return jobs, _attempts(columns, asked, node_ids), timeline
+
+
+def promises(columns: RunColumns, workload: Workload) -> pd.DataFrame:
+    """Return the table of promises, as `Result` describes it."""
+    import pandas as pd
+
+    rows = np.array(columns.promise_row, dtype=np.int32)
+    asked = Asked(workload, columns, len(columns.state))
+    table = {
+        "time_s": np.array(columns.promise_at_s),
+        "row": rows,
+        "job_id": _ids(asked.column("job_id")[rows]),
+        "start_s": np.array(columns.promise_start_s),
+    }
+    return pd.DataFrame({name: table[name] for name in PROMISE_COLUMNS}, copy=False)
 
 
 def _jobs(

@@ -212,7 +212,7 @@ class PeeksAtRunTimes(Policy):
 
     def schedule(self, system: Any) -> Any:
         truth = system._EngineSystem__life.truth
-        for job in sorted(system.queue, key=lambda job: truth.run_s(job.row)):
+        for job in sorted(system.queue, key=truth.run_s):
             if not system.fits(job):
                 return
             yield Start(job)
@@ -222,9 +222,8 @@ class PeeksAtArrivals(Policy):
     """Starts nobody while another job is about to arrive."""
 
     def schedule(self, system: Any) -> Any:
-        events = [entry[3] for entry in system._EngineSystem__life.env._queue]
-        arrivals_s = [event._next.submit_s for event in events if hasattr(event, "_next")]
-        if all(arrival_s > system.now_s + 2 for arrival_s in arrivals_s):
+        submits_s = system._EngineSystem__life.truth._workload.columns["submit_s"]
+        if not any(system.now_s < submit_s <= system.now_s + 2 for submit_s in submits_s):
             yield from Sound().schedule(system)
 
 

@@ -1,0 +1,56 @@
+"""Parts of a workload, and the same jobs at another load: what an experiment's windows and loads mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hpcsim.errors import WorkloadError
+from hpcsim.workload import Workload
+
+
+def cut(workload: Workload, window: Mapping[str, Any]) -> Workload:
+    """Return a window of *workload*, its jobs in their order.
+
+    *window* has ``skip`` and ``jobs`` (positions by order of arrival), or ``from_s`` and ``until_s``
+    (submit times, the second one excluded); None stands for no bound.
+
+    Raises:
+        WorkloadError: no job is in it.
+    """
+    from_s, until_s = window.get("from_s"), window.get("until_s")
+    submit_s = workload.columns["submit_s"]
+    if from_s is not None or until_s is not None:
+        low_s, high_s = -math.inf if from_s is None else from_s, math.inf if until_s is None else until_s
+        rows = np.flatnonzero((submit_s >= low_s) & (submit_s < high_s))
+        note = f"submitted from {low_s:g} s until {high_s:g} s"
+    else:
+        skip, jobs = window.get("skip", 0), window.get("jobs")
+        rows = np.sort(workload.arrival_order()[skip : None if jobs is None else skip + jobs])
+        note = f"jobs {skip + 1} to {skip + len(rows)} by arrival"
+    if not len(rows):
+        raise WorkloadError(f"The workload has no job in the window ({note}).", "Move the window.")
+    return workload.select(rows, note)
+
+
+def at_load(workload: Workload, load: float, nodes: int) -> Workload:
+    """Return *workload* with its submit times stretched about the first, so that it offers *load* to *nodes*.
+
+    Run times and widths stay, and with them the work; the load is that of `Workload.offered_load`.
+    Whole submit times stay whole, so that the load is met but for rounding to seconds.
+
+    Raises:
+        WorkloadError: the workload has no span of submits to stretch.
+    """
+    now = workload.offered_load(nodes)
+    if not now > 0:
+        raise WorkloadError("The workload offers no load that could be scaled.", "Leave its loads out.")
+    submit_s = workload.columns["submit_s"]
+    first_s = submit_s.min()
+    stretched = first_s + (submit_s - first_s) * (now / load)
+    scaled = workload.select(np.arange(len(workload)), f"submit times x {now / load:.6g} for a load of {load:g}")
+    scaled.columns["submit_s"] = np.rint(stretched).astype(np.int64) if submit_s.dtype.kind in "iu" else stretched
+    return scaled

@@ -1,0 +1,1 @@
+"""The interactive report: one HTML file with its charts, its script and its data inside."""

@@ -1,0 +1,41 @@
+"""Student's t distribution for whole degrees of freedom, in closed form.
+
+Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+"""
+
+from __future__ import annotations
+
+import math
+
+
+def central_probability(t: float, freedom: int) -> float:
+    """Return the probability that a t variable lies between -|t| and |t|."""
+    if math.isinf(t):
+        return 1.0
+    angle = math.atan(abs(t) / math.sqrt(freedom))
+    cosine = math.cos(angle)
+    term, total = (cosine, cosine) if freedom % 2 else (1.0, 1.0)
+    for k in range(3 if freedom % 2 else 2, freedom - 1, 2):
+        term *= cosine**2 * (k - 1) / k
+        total += term
+    if freedom == 1:
+        return 2 * angle / math.pi
+    if freedom % 2:
+        return 2 / math.pi * (angle + math.sin(angle) * total)
+    return math.sin(angle) * total
+
+
+def two_sided_p(t: float, freedom: int) -> float:
+    """Return the probability of a value at least as far from 0 as *t*."""
+    return max(0.0, 1 - central_probability(t, freedom))
+
+
+def t_quantile(share: float, freedom: int) -> float:
+    """Return the value below which a t variable lies with probability *share*, 0.5 to 1."""
+    low, high = 0.0, 1.0
+    while central_probability(high, freedom) < 2 * share - 1:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if central_probability(middle, freedom) < 2 * share - 1 else (low, middle)
+    return (low + high) / 2

@@ -1,0 +1,1 @@
+"""Search engines: which parameters to try next."""

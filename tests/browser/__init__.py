@@ -1,0 +1,1 @@
+"""The interactive report in a real browser."""
