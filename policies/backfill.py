@@ -161,7 +161,10 @@ def _keeps_guarantees(policy: Backfill) -> bool:
     """Whether what the class guarantees holds with these options.
 
     Promises by anything but limits can be broken, and so can those to a head that others overtake.
+    Nobody but the first has one unless all have, and a first one among many may wait behind theirs.
     """
-    is_textbook = policy.protocol == "textbook" and policy.reservations != 0
-    keeps_its_head = policy.reservations == "all" or isinstance(policy.order, FCFS)
-    return is_textbook and keeps_its_head and type(policy.estimates) is Requested
+    if policy.protocol != "textbook" or type(policy.estimates) is not Requested:
+        return False
+    if "no-delay-of-any" in policy.guarantees:
+        return policy.reservations == "all"
+    return policy.reservations not in (0, "all") and isinstance(policy.order, FCFS)

@@ -7,6 +7,7 @@ updates it every few minutes, and priorities are not rounded to whole numbers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import field
 from typing import Any
@@ -65,7 +66,7 @@ class Multifactor(Order):
 
     def __post_init__(self) -> None:
         for name in ("weight_age", "weight_fair_share", "weight_job_size", "weight_partition", "weight_qos"):
-            _demand(getattr(self, name) >= 0, name, self, "0 or more")
+            _demand(0 <= getattr(self, name) < math.inf, name, self, "a number from 0")
         _demand(self.half_life_s >= 0, "half_life_s", self, "0 seconds or more")
         _demand(self.max_age_s > 0, "max_age_s", self, "seconds above 0")
         _demand(self.dampening > 0, "dampening", self, "a number above 0")

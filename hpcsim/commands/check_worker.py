@@ -9,12 +9,12 @@ from __future__ import annotations
 import faulthandler
 import json
 import sys
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 from hpcsim.errors import HpcsimError
+from hpcsim.testing.other_process import answers_only
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ class Question:
 def main() -> None:
     """Answer the question on standard input."""
     question = Question(**json.load(sys.stdin))
-    answers = sys.stdout
-    with redirect_stdout(sys.stderr), Path(question.traceback_path).open("w", encoding="utf-8") as traceback:
+    with answers_only() as answers, Path(question.traceback_path).open("w", encoding="utf-8") as traceback:
         try:
             _answer(question, answers, traceback)
         except HpcsimError as error:

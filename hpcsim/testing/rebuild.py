@@ -10,12 +10,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from typing import Any
 
 from hpcsim.cluster import Cluster
 from hpcsim.errors import HpcsimError
-from hpcsim.testing.other_process import command, environment
+from hpcsim.testing.other_process import answers_only, command, environment
 from hpcsim.testing.specification import PolicySpec
 from hpcsim.testing.trial import Scenario, Step, attempt
 from hpcsim.workload import Workload
@@ -55,11 +54,11 @@ def decisions_elsewhere(spec: PolicySpec, scenarios: Sequence[Scenario], seed: i
 def main() -> None:
     """Answer the question on standard input."""
     question = json.load(sys.stdin)
-    with redirect_stdout(sys.stderr):
+    with answers_only() as answers:
         spec = PolicySpec.from_plain(question["spec"])
         scenarios = [_from_plain(scenario) for scenario in question["scenarios"]]
         answer = [attempt(spec.make(), scenario, seed=question["seed"]).steps for scenario in scenarios]
-    json.dump(answer, sys.stdout)
+        json.dump(answer, answers)
 
 
 def _to_plain(scenario: Scenario) -> dict[str, Any]:

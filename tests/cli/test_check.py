@@ -35,6 +35,17 @@ def test_broken_policy_exits_with_1_and_shows_how(cli: Callable[..., Any], polic
     assert outcome.stdout.splitlines()[-1].startswith("Failed: never-over-allocates.")
 
 
+@pytest.mark.parametrize("word", ["os.write(1, b'word\\n')", "os.system('echo word')"], ids=["itself", "a child"])
+def test_policy_may_print_past_python(cli: Callable[..., Any], policy_file: Any, word: str) -> None:
+    """As libraries in C do, or programs that it starts."""
+    path = policy_file(
+        f"import os\n{word}\nfor job in system.queue[:1]:\n    if system.fits(job):\n        yield Start(job)"
+    )
+    outcome = cli("check", f"{path}:Mine", "--only", "one-job", "--only", "rebuilt-elsewhere", "--json", *QUICK)
+    assert outcome.exit_code == 0, outcome.output
+    assert json.loads(outcome.stdout)["holds"] is True
+
+
 def test_endless_policy_is_stopped_and_its_line_named(cli: Callable[..., Any], policy_file: Any) -> None:
     path = policy_file("while True:\n    pass\nyield")
     outcome = cli("check", f"{path}:Mine", "--only", "one-job", "--only", "drains", "--timeout", "5")

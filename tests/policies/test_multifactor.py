@@ -86,7 +86,15 @@ def test_fair_share_is_a_half_where_usage_is_just_the_share() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"weight_age": -1}, {"half_life_s": -1}, {"max_age_s": 0}, {"shares": 3}, {"qos_priorities": {"a": -1}}]
+    "options",
+    [
+        {"weight_age": -1},
+        {"weight_age": math.inf},
+        {"half_life_s": -1},
+        {"max_age_s": 0},
+        {"shares": 3},
+        {"qos_priorities": {"a": -1}},
+    ],
 )
 def test_impossible_values_are_refused_by_name(options: dict[str, Any]) -> None:
     with pytest.raises(HpcsimError, match=next(iter(options))):

@@ -268,6 +268,18 @@ class PromisesTheMoon(Sound):
             yield Reserve(system.queue[0], system.now_s + 1e9)
 
 
+class PromisesEverybodyTheMoon(Sound):
+    """The same for all who wait."""
+
+    guarantees = ("no-delay-of-any",)
+
+    def schedule(self, system: Any) -> Any:
+        yield from super().schedule(system)
+        for job in system.queue:
+            if job.row not in system.promised:
+                yield Reserve(job, system.now_s + 1e9)
+
+
 class ForgetsLaterPromises(Sound):
     """Promises everybody the end of all that runs, which only the first of them can count on."""
 

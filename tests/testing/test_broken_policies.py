@@ -38,6 +38,7 @@ OWN_CHECKS: list[tuple[Any, str, str]] = [
     (broken.DelaysTheHead, "no-head-delay", "was promised a start by"),
     (broken.PromisesNothing, "no-head-delay", "none of them has been promised"),
     (broken.PromisesTheMoon, "no-head-delay", "have long ended"),
+    (broken.PromisesEverybodyTheMoon, "no-delay-of-any", "have long ended"),
     (broken.ForgetsLaterPromises, "no-delay-of-any", "was promised a start by"),
     (broken.RestsEvenSeconds, "time-shift", "s later, are scheduled otherwise"),
     (broken.CallsFiveSecondsShort, "time-scale", "times as long"),

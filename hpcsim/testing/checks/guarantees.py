@@ -90,7 +90,7 @@ class EverybodyKeepsTheirs(Watchdog):
             job, start_s = decision.job, decision.start_s
             before_s = self._promised.get(job.row)
             if before_s is None:
-                if start_s > _all_ended_s(system, self._limits_ahead_s(system, job.row)):
+                if start_s > self._all_before_ended_s(system, job.row):
                     self.report(
                         f"{_promised(job.job_id, start_s)}, when all before it have long ended.", system, decision
                     )
@@ -110,9 +110,15 @@ class EverybodyKeepsTheirs(Watchdog):
             elif system.now_s > promise_s:
                 self.report(f"{_promised(job.job_id, promise_s)}, and still waits.", system)
 
-    def _limits_ahead_s(self, system: System, row: int) -> float:
-        """Return the limits of all other waiting jobs with a promise, one after the other, at least a second each."""
-        return sum(max(job.limit_s, 1) for job in system.queue if job.row in self._promised and job.row != row)
+    def _all_before_ended_s(self, system: System, row: int) -> float:
+        """Return when all that runs or holds a promise, but for *row*, has ended by its limit, at least a second each.
+
+        The later of two answers: one after the other behind what runs, and each from its promise. The
+        gaps that early ends leave between promises can make the second the later one.
+        """
+        others = [job for job in system.queue if job.row in self._promised and job.row != row]
+        in_turn_s = _all_ended_s(system, sum(max(job.limit_s, 1) for job in others))
+        return max([in_turn_s, *(self._promised[job.row] + max(job.limit_s, 1) for job in others)])
 
 
 def _all_ended_s(system: System, more_s: float = 0) -> float:
