@@ -125,7 +125,8 @@ class UserQuantile(History):
     def __post_init__(self) -> None:
         if not 0 <= self.quantile <= 1:
             raise HpcsimError(f"quantile is {self.quantile!r}.", "Give a number from 0 to 1.")
-        if not 1 <= self.at_least <= self.jobs:
+        are_whole = all(isinstance(number, int) for number in (self.jobs, self.at_least))
+        if not are_whole or not 1 <= self.at_least <= self.jobs:
             raise HpcsimError(
                 f"at_least is {self.at_least!r} and jobs {self.jobs!r}.", "Give whole numbers, 1 <= at_least <= jobs."
             )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -66,14 +67,17 @@ class Multifactor(Order):
 
     def __post_init__(self) -> None:
         for name in ("weight_age", "weight_fair_share", "weight_job_size", "weight_partition", "weight_qos"):
-            _demand(0 <= getattr(self, name) < math.inf, name, self, "a number from 0")
+            weight = getattr(self, name)
+            _demand(_is_number(weight) and 0 <= weight < math.inf, name, self, "a number from 0")
+        for name in ("half_life_s", "max_age_s", "dampening"):
+            _demand(_is_number(getattr(self, name)), name, self, "a number")
         _demand(self.half_life_s >= 0, "half_life_s", self, "0 seconds or more")
         _demand(self.max_age_s > 0, "max_age_s", self, "seconds above 0")
         _demand(self.dampening > 0, "dampening", self, "a number above 0")
         for name in ("partition_priorities", "qos_priorities", "shares"):
             table = getattr(self, name)
             _demand(isinstance(table, Mapping), name, self, "a table of numbers, as {normal = 1, high = 10}")
-            _demand(all(value >= 0 for value in table.values()), name, self, "numbers of 0 or more")
+            _demand(all(_is_number(n) and n >= 0 for n in table.values()), name, self, "numbers of 0 or more")
 
     def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
         """Forget who has used what."""
@@ -130,6 +134,10 @@ class Multifactor(Order):
     def _use(self, user: Hashable, nodes: int, now_s: float) -> None:
         self._usage.change(user, nodes, now_s)
         self._usage.change(EVERYBODY, nodes, now_s)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _demand(holds: bool, name: str, order: Multifactor, wanted: str) -> None:

@@ -62,5 +62,5 @@ def refuse_unequal(results: Mapping[str, Result]) -> None:
         if not jobs.equals(expected):
             raise ResultError(
                 f"'{first}' finished {len(expected)} jobs and '{name}' {len(jobs)}, not all the same ones.",
-                "Run both on the same workload to the end, or allow unequal sets (allow_unequal=True).",
+                "Run both on the same workload to the end, or allow unequal sets: allow_unequal=True, --allow-unequal.",
             )

@@ -99,3 +99,12 @@ def test_fair_share_is_a_half_where_usage_is_just_the_share() -> None:
 def test_impossible_values_are_refused_by_name(options: dict[str, Any]) -> None:
     with pytest.raises(HpcsimError, match=next(iter(options))):
         Multifactor(**options)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [({"shares": {"a": "x"}}, "shares"), ({"weight_age": "abc"}, "weight_age"), ({"half_life_s": None}, "half_life_s")],
+)
+def test_what_is_no_number_is_named(settings: dict[str, Any], name: str) -> None:
+    with pytest.raises(HpcsimError, match=rf"^{name} is .*Give"):
+        Multifactor(**settings)
