@@ -192,6 +192,13 @@ def test_merge_puts_logs_on_one_clock():
         merge(one)
 
 
+@pytest.mark.parametrize("shares", [0.5, "0.5", (), None, (0.5, 0), ("a",)])
+def test_shares_that_are_none_are_refused(recorded, shares):
+    for split in (part_by_time, split_by_time):
+        with pytest.raises(WorkloadError, match="Got share"):
+            split(recorded, shares=shares)
+
+
 def test_moldable_and_rigid_again():
     log = poisson(jobs=300, nodes=64)
     moldable = make_moldable(log, seed=1)

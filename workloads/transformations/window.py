@@ -98,7 +98,8 @@ def split_by_time(workload: Workload, *, shares: Sequence[float] = (0.7, 0.15, 0
     Raises:
         WorkloadError: a share is not above 0.
     """
-    return [part_by_time(workload, shares=shares, part=part) for part in range(len(shares))]
+    first = part_by_time(workload, shares=shares)
+    return [first, *(part_by_time(workload, shares=shares, part=part) for part in range(1, len(shares)))]
 
 
 def part_by_time(workload: Workload, *, shares: Sequence[float] = (0.7, 0.15, 0.15), part: int = 0) -> Workload:
@@ -107,6 +108,8 @@ def part_by_time(workload: Workload, *, shares: Sequence[float] = (0.7, 0.15, 0.
     Raises:
         WorkloadError: a share is not above 0, or there is no such part.
     """
+    if not isinstance(shares, list | tuple) or not shares:
+        raise WorkloadError(f"Got shares = {shares!r}.", "Give one number a part, as in shares=0.8,0.2.")
     for share in shares:
         check_number("share", share, above=0)
     check_whole("part", part, least=0)
