@@ -16,6 +16,7 @@ from hpcsim.workloads.readers.swf import read_swf
 from hpcsim.workloads.readers.workload_file import read_workload
 from hpcsim.workloads.truth_files import truth_path
 from hpcsim.workloads.writers.swf import write_swf
+from hpcsim.workloads.writers.table import write_table
 from hpcsim.workloads.writers.workload_file import write_workload
 
 
@@ -64,6 +65,20 @@ def test_truth_comes_only_when_asked_for(tmp_path):
     assert plain.allowed_nodes.tolist() == workload.allowed_nodes.tolist()
     full = read_workload(path, truth=truth_path(path))
     assert full.sha256() == workload.sha256()
+
+
+def test_truth_of_another_log_is_refused(tmp_path):
+    """A log that is written over another leaves the old one's truth where it was, under the same job ids."""
+    path = tmp_path / "s.parquet"
+    write_workload(synth_pm100(jobs=50), path)
+    write_workload(lublin(jobs=50), path)
+    with pytest.raises(WorkloadError, match="other node counts than the log"):
+        read_workload(path, truth=truth_path(path))
+
+
+def test_tables_hold_no_truth(tmp_path):
+    write_table(synth_pm100(jobs=50), tmp_path / "s.csv")
+    assert not set(pd.read_csv(tmp_path / "s.csv").columns) & set(TRUTH)
 
 
 def test_measured_run_times_are_truth_as_well(tmp_path):
