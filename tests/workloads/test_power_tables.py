@@ -100,6 +100,8 @@ def test_measured_power_is_the_power_of_a_replay_and_stays_so(path, tmp_path):
         (None, None, None, "power-not-measured"),
         ([-1, 1000, np.nan], 20_000, 1000, "power-samples-dropped"),
         ([1_000_000], None, None, "power-absurd"),
+        ([np.inf], None, None, "power-absurd"),
+        ([1e308, 1e308], None, None, "power-absurd"),
         ([0, 0, 0], 0, 0, None),
     ],
 )
@@ -110,6 +112,13 @@ def test_faulty_power_lists(path, samples, energy, mean, rule):
     assert [None if np.isnan(value) else value for value in found] == [energy, mean]
     assert workload.recorded_energy_j[1] == 10_000
     assert (rule is None) or rule in rules(workload)
+
+
+@pytest.mark.parametrize("lists", [[["a"], ["b"]], [[[1]], [[2]]], ["1", "2"], [1.0, 2.0], [[], []]])
+def test_power_that_is_no_list_of_numbers_is_not_known(path, lists):
+    workload = read_pm100(write(path, *({"node_power_consumption": power} for power in lists)))
+    assert "mean_power_w" not in workload.columns
+    assert rules(workload) == {"power-not-measured": 2}
 
 
 def test_states_and_limits_that_are_dates(path):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hpcsim import Workload
@@ -104,6 +106,17 @@ def test_foreign_files_are_refused(tmp_path):
     for name in ("text.parquet", "missing.parquet"):
         with pytest.raises(WorkloadError, match="as Parquet"):
             read_workload(tmp_path / name)
+
+
+def test_texts_that_are_damaged_are_one_sentence(tmp_path):
+    """The name's bytes are no UTF-8, as one flipped bit makes them."""
+    path = tmp_path / "w.parquet"
+    write_workload(Workload.of(submit_s=[0], run_s=[1], nodes=[1], name=np.array(["abcd" * 9], dtype=object)), path)
+    table = pq.read_table(path)
+    bad = pa.StringArray.from_buffers(1, pa.py_buffer(np.array([0, 1], np.int32).tobytes()), pa.py_buffer(b"\xe3"))
+    pq.write_table(table.set_column(table.column_names.index("name"), "name", bad), path)
+    with pytest.raises(WorkloadError, match="is damaged"):
+        read_workload(path)
 
 
 def test_generated_logs_name_their_machine_in_swf(tmp_path):
