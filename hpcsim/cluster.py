@@ -299,8 +299,12 @@ def _validation_error(source: str, faults: list[Any]) -> ClusterError:
     if fault["type"] == "value_error":
         return ClusterError(f"{source}: {fault['ctx']['error']}")
     if fault["type"] == "unexpected_keyword_argument":
+        key = str(fault["loc"][-1])
         known = [field.name for kind in _KINDS for field in fields(kind)]
-        return ClusterError(f"{source}: unknown key '{where}'.{closest(str(fault['loc'][-1]), known)}", "Mend the key.")
+        if key in known:
+            remedy = "A cluster file is a list of [[groups]], each with nodes = NUMBER."
+            return ClusterError(f"{source}: the key '{where}' has no place here.", remedy)
+        return ClusterError(f"{source}: unknown key '{where}'.{closest(key, known)}", "Mend the key.")
     return ClusterError(f"{source}: '{where}': {fault['msg']}.", "Mend the value.")
 
 

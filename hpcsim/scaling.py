@@ -43,7 +43,8 @@ RIGID, AMDAHL, DOWNEY, POWER_LAW, TABLE = range(len(LAWS))
 TRUTH = ("scaling_law", "scaling_a", "scaling_b", "mean_power_w", "idle_w", "peak_w", "waiting_share")
 """The hidden columns. ``scaling_a`` and ``scaling_b`` are the law's parameters in the order of its class
 (serial share and communication; parallelism and variation; exponent and nothing); ``mean_power_w`` is the
-job's mean power at the count asked for; the last three are those of `hpcsim.speedup.PowerCurve`."""
+job's mean power at the count asked for; the last three are those of `hpcsim.speedup.PowerCurve`. Logs of measured power
+have ``mean_power_w`` too, and without the others it says nothing of other counts."""
 
 SCALING_TABLE = "scaling_table"
 """A hidden column that workloads with the law ``table`` have as well: for each job of that law its node counts

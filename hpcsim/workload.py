@@ -32,8 +32,8 @@ REQUIRED = ("job_id", "submit_s", "run_s", "limit_s", "nodes")
 
 HIDDEN = (
     *("run_s", "end_state", "recorded_state", "recorded_wait_s", "recorded_nodes", "cpu_s", "used_memory_bytes"),
-    *("recorded_exit_status", "recorded_energy_j", "recorded_mean_power_w", "recorded_max_power_w"),
-    "recorded_power_series_w",
+    *("recorded_exit_status", "recorded_energy_j"),
+    # power of the whole job at the count it asks for: measured, where the log has it
     *("mean_power_w", "max_power_w", "power_series_w", "power_step_s", "efficiency"),
     # what the job would do at other node counts, see hpcsim.scaling
     *("scaling_law", "scaling_a", "scaling_b", "scaling_table", "idle_w", "peak_w", "waiting_share"),

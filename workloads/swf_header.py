@@ -17,30 +17,50 @@ Header = dict[str, list[str]]
 FREE_TEXT = ""
 """The key of comments that belong to no other key."""
 
+MOST_LINES = 10_000
+"""Comments read as the header; logs have some hundreds, and a file of nothing else must not fill the memory."""
+
 _KEY = re.compile(r"([A-Z][A-Za-z]*)\s*:(.*)", re.DOTALL)
 _FIRST_INTEGER = re.compile(r"-?\d+")
 
 
 class HeaderReader:
-    """Collects header entries from comment lines, in the order of the file."""
+    """Collects header entries from the first `MOST_LINES` comment lines, in the order of the file.
+
+    Attributes:
+        passed_over: comments beyond them, as far as they were counted.
+    """
 
     def __init__(self) -> None:
-        self.header: Header = {}
+        self.passed_over = 0
+        self._values: dict[str, list[list[str]]] = {}
         self._open_key: str | None = None
+        self._lines = 0
+
+    @property
+    def header(self) -> Header:
+        """What was collected so far: key -> values, each of one or more lines."""
+        return {key: ["\n".join(lines) for lines in values] for key, values in self._values.items()}
+
+    @property
+    def room(self) -> int:
+        """How many more comments will be taken."""
+        return MOST_LINES - self._lines
 
     def add(self, comment: bytes) -> None:
         """Take one comment line, its semicolon included; text that is not UTF-8 is read as Latin-1."""
+        self._lines += 1
         text = _decode(comment.strip().removeprefix(b";")).strip()
         match = _KEY.match(text)
         if match:
             self._open_key = match[1]
-            self.header.setdefault(match[1], []).append(match[2].strip())
+            self._values.setdefault(match[1], []).append([match[2].strip()])
         elif not text:
             self._open_key = None
         elif self._open_key is not None:
-            self.header[self._open_key][-1] += f"\n{text}"
+            self._values[self._open_key][-1].append(text)
         else:
-            self.header.setdefault(FREE_TEXT, []).append(text)
+            self._values.setdefault(FREE_TEXT, []).append([text])
 
     def close_entry(self) -> None:
         """Say that job lines follow: a later comment continues nothing."""

@@ -20,6 +20,11 @@ def truth_path(path: str | os.PathLike[str]) -> Path:
     return Path(path).with_suffix(".truth.parquet")
 
 
+def truth_of(workload: Workload) -> set[str]:
+    """Return the names of the columns that a log's own file leaves out; power that was measured is not among them."""
+    return {*TRUTH, SCALING_TABLE} - (set() if has_truth(workload) else {"mean_power_w"})
+
+
 def write_truth(workload: Workload, path: str | os.PathLike[str]) -> None:
     """Write job ids, counts asked for, uncut run times and the hidden truth of *workload* as Parquet.
 
@@ -43,12 +48,12 @@ def read_truth(workload: Workload, path: str | os.PathLike[str]) -> Workload:
     """Return *workload* with the truth of the file *path*, matched by job id.
 
     Raises:
-        WorkloadError: the file is missing or no truth, or some job is not in it once.
+        WorkloadError: the file is missing or no truth, or some job is not in it once and with its node count.
     """
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path).select(["job_id", *TRUTH, *_tables(pq.read_schema(path).names)])
+        table = pq.read_table(path).select(["job_id", "nodes", *TRUTH, *_tables(pq.read_schema(path).names)])
     except (OSError, ValueError, KeyError) as error:
         raise WorkloadError(
             f"{path} cannot be read as the truth of a log: {error}", "Give the .truth.parquet beside the log."
@@ -59,6 +64,11 @@ def read_truth(workload: Workload, path: str | os.PathLike[str]) -> Workload:
     places = np.minimum(np.searchsorted(ids[order], wanted), len(ids) - 1)
     if len(np.unique(ids)) < len(ids) or not np.array_equal(ids[order][places], wanted):
         raise WorkloadError(f"{path} does not hold each job of the log once.", "Give the file written beside the log.")
+    if not np.array_equal(table["nodes"].to_numpy()[order][places], workload.columns["nodes"]):
+        raise WorkloadError(
+            f"{path} has other node counts than the log: it is the truth of another one.",
+            "Give the file written beside the log.",
+        )
     result = workload.select(np.arange(len(workload)), f"truth of {Path(path).name}")
     result.columns.update({name: table[name].to_numpy()[order][places] for name in TRUTH})
     for name in _tables(table.column_names):

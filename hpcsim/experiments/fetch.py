@@ -86,7 +86,7 @@ def _at(url: str, mirror: str) -> str:
     if not mirror:
         return url
     scheme, host, prefix, _, _ = urlsplit(mirror)
-    if not scheme or not host:
+    if scheme not in {"http", "https"} or not host:
         raise FetchError(f"'{mirror}' is no address of a server.", "Give scheme and host, such as https://host.")
     _, _, path, query, _ = urlsplit(url)
     return urlunsplit((scheme, host, prefix.rstrip("/") + path, query, ""))

@@ -195,3 +195,10 @@ def test_node_counts_are_whole_numbers(nodes: Any) -> None:
     """Where a cluster is made in Python, too."""
     with pytest.raises(ClusterError, match=r"has nodes = .*\. Give a whole number\."):
         Cluster.of_nodes(nodes)
+
+
+@pytest.mark.parametrize("text", ["nodes = 4", "[[groups]]\nnodes = 4\nmax_nodes = 2"])
+def test_a_known_key_in_the_wrong_place_is_told_where_keys_go(text):
+    """The nearest known key is the key itself, which is no help."""
+    with pytest.raises(ClusterError, match=r"has no place here. A cluster file is a list of \[\[groups\]\]"):
+        Cluster.from_toml(text)

@@ -160,3 +160,9 @@ def test_months_of_f_data() -> None:
     for wrong in ("24_05", "21_02", "2021-03", "21_13"):
         with pytest.raises(ValueError, match=f"no month '{wrong}'"):
             registry.make("datasets", "f-data", month=wrong)
+
+
+@pytest.mark.parametrize("mirror", ["ftp://host", "file:///tmp", "host"])
+def test_a_mirror_is_a_web_server(tmp_path: Path, mirror: str) -> None:
+    with pytest.raises(FetchError, match="is no address of a server"):
+        fetch(registry.make("datasets", "kth-sp2"), tmp_path, mirror=mirror)

@@ -11,8 +11,15 @@ import pandas as pd
 import pytest
 
 from hpcsim.errors import SuspiciousWorkload, WorkloadError
-from hpcsim.workload import Workload
+from hpcsim.scaling import has_truth
+from hpcsim.workload import HIDDEN, Workload
 from hpcsim.workloads.readers.pm100 import read_adastra, read_pm100
+from hpcsim.workloads.readers.table import read_table
+from hpcsim.workloads.readers.workload_file import read_workload
+from hpcsim.workloads.transformations.moldable import make_moldable
+from hpcsim.workloads.truth_files import truth_path
+from hpcsim.workloads.writers.table import write_table
+from hpcsim.workloads.writers.workload_file import write_workload
 
 GIB = 2**30
 ROW = {
@@ -65,9 +72,25 @@ def test_units_of_pm100(path):
     assert (workload.cores_per_node[0], workload.gpus_per_node[0]) == (128, 4)
     assert workload.memory_bytes_per_node[0] == 237 * GIB
     assert workload.recorded_energy_j[0] == 90_000
-    assert (workload.recorded_mean_power_w[0], workload.recorded_max_power_w[0]) == (1500, 1600)
+    assert (workload.mean_power_w[0], workload.max_power_w[0]) == (1500, 1600)
     assert (workload.user_id[0], workload.partitions[0]) == (8, ("1",))
     assert not rules(workload)
+
+
+def test_measured_power_is_the_power_of_a_replay_and_stays_so(path, tmp_path):
+    """It stands where a generated log has it, hidden from policies; files and transformations keep it."""
+    log = read_pm100(write(path, {}, {"node_power_consumption": []}))
+    assert {"mean_power_w", "max_power_w"} <= set(log.columns) & set(HIDDEN)
+    assert not has_truth(log)
+    write_workload(log, tmp_path / "own.parquet")
+    assert not truth_path(tmp_path / "own.parquet").exists()
+    write_table(log, tmp_path / "table.csv")
+    for again in (read_workload(tmp_path / "own.parquet"), read_table(tmp_path / "table.csv")):
+        assert again.mean_power_w.tolist() == pytest.approx([1500, np.nan], nan_ok=True)
+        assert again.max_power_w.tolist() == pytest.approx([1600, np.nan], nan_ok=True)
+    moldable = make_moldable(log, nodes=980)
+    assert moldable.mean_power_w[0] == 1500
+    assert 800 <= moldable.mean_power_w[1] <= 2000
 
 
 @pytest.mark.parametrize(
@@ -77,16 +100,25 @@ def test_units_of_pm100(path):
         (None, None, None, "power-not-measured"),
         ([-1, 1000, np.nan], 20_000, 1000, "power-samples-dropped"),
         ([1_000_000], None, None, "power-absurd"),
+        ([np.inf], None, None, "power-absurd"),
+        ([1e308, 1e308], None, None, "power-absurd"),
         ([0, 0, 0], 0, 0, None),
     ],
 )
 def test_faulty_power_lists(path, samples, energy, mean, rule):
     """The row behind the faulty one keeps its own samples."""
     workload = read_pm100(write(path, {"node_power_consumption": samples}, {"node_power_consumption": [500.0]}))
-    found = [workload.columns[name][0] for name in ("recorded_energy_j", "recorded_mean_power_w")]
+    found = [workload.columns[name][0] for name in ("recorded_energy_j", "mean_power_w")]
     assert [None if np.isnan(value) else value for value in found] == [energy, mean]
     assert workload.recorded_energy_j[1] == 10_000
     assert (rule is None) or rule in rules(workload)
+
+
+@pytest.mark.parametrize("lists", [[["a"], ["b"]], [[[1]], [[2]]], ["1", "2"], [1.0, 2.0], [[], []]])
+def test_power_that_is_no_list_of_numbers_is_not_known(path, lists):
+    workload = read_pm100(write(path, *({"node_power_consumption": power} for power in lists)))
+    assert "mean_power_w" not in workload.columns
+    assert rules(workload) == {"power-not-measured": 2}
 
 
 def test_states_and_limits_that_are_dates(path):
@@ -115,7 +147,7 @@ def test_rows_of_pm100_as_published(shared, path):
     workload = read_pm100(write(path, *rows))
     assert workload.job_id.tolist() == [680209, 4921388]
     assert (workload.run_s.tolist(), workload.limit_s.tolist()) == ([3, 2], [86400, 86400])
-    assert workload.recorded_mean_power_w.tolist() == [920, 860]
+    assert workload.mean_power_w.tolist() == [920, 860]
     assert workload.recorded_energy_j.tolist() == [18_400, 17_200]
 
 
@@ -135,7 +167,7 @@ def test_rows_of_adastra_as_published(shared, path):
     assert workload.submit_s[0] == 1725113124
     assert workload.run_s[[0, 5]].tolist() == [70222, 8]
     assert workload.recorded_energy_j[[0, 5]].tolist() == [94618545, 4495]
-    assert workload.recorded_mean_power_w[[0, 5]].round(1).tolist() == [1347.4, 561.9]
+    assert workload.mean_power_w[[0, 5]].round(1).tolist() == [1347.4, 561.9]
     assert workload.memory_bytes_per_node[0] == 231561 * 2**20
     assert (workload.gpus_per_node[0], workload.limits_are_run_times) == (8, True)
     assert rules(workload)["limit-is-a-date"] == 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import time
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hpcsim.errors import HpcsimError, SuspiciousWorkload, WorkloadError, WorkloadRepaired
 from hpcsim.workloads.readers.swf import read_swf
 from hpcsim.workloads.swf_fields import FIELDS
+from hpcsim.workloads.swf_header import MOST_LINES
 
 USUAL = {"job_id": 7, "submit_s": 100, "wait_s": 5, "run_s": 60, "allocated": 4, "requested": 4, "requested_s": 90}
 USUAL |= {"status": 1, "user_id": 3, "group_id": 2, "app_id": 9}
@@ -416,3 +418,20 @@ def test_sample_of_quirks(shared, read):
     assert w.header["Partition"] == ["18  z+i5U=:", "19  `;"]
     assert [rule.examples[0].line for rule in w.ledger.rules if rule.effect == "refused"] == [14]
     assert rules(w)["extra-fields"] == 2
+
+
+def test_a_file_of_comments_is_read_in_time_and_its_header_bounded(read_text):
+    """A value that goes on over a quarter of a million lines; gathering it line by line took minutes."""
+    began = time.process_time()
+    w = read_text("; Note: first\n" + ("; " + "x" * 100 + "\n") * 250_000)
+    assert time.process_time() - began < 20
+    assert w.header["Note"][0].count("\n") == MOST_LINES - 1
+    assert rules(w) == {"comments-passed-over": 250_001 - MOST_LINES}
+
+
+def test_comments_that_are_passed_over_take_no_job_with_them(read_text):
+    comments = [f"{' ' * (number % 2)}; Key: {number}" for number in range(MOST_LINES + 5)]
+    w = read_text("\n".join([*comments, row(job_id=1), "; MaxProcs: 64", row(job_id=2), ""]))
+    assert w.job_id.tolist() == [1, 2]
+    assert len(w.header["Key"]) == MOST_LINES
+    assert (rules(w)["comments-passed-over"], w.machine_nodes) == (6, 4)

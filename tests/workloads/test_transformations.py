@@ -192,6 +192,18 @@ def test_merge_puts_logs_on_one_clock():
         merge(one)
 
 
+@pytest.mark.parametrize("shares", [0.5, "0.5", (), None, (0.5, 0), ("a",)])
+def test_shares_that_are_none_are_refused(recorded, shares):
+    for split in (part_by_time, split_by_time):
+        with pytest.raises(WorkloadError, match="Got share"):
+            split(recorded, shares=shares)
+
+
+def test_a_switch_that_is_neither_on_nor_off_is_refused(recorded):
+    with pytest.raises(WorkloadError, match="Got running = 'maybe'"):
+        window(recorded, start_s=0, end_s=100, running="maybe")
+
+
 def test_moldable_and_rigid_again():
     log = poisson(jobs=300, nodes=64)
     moldable = make_moldable(log, seed=1)

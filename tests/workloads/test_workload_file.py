@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hpcsim import Workload
@@ -16,6 +18,7 @@ from hpcsim.workloads.readers.swf import read_swf
 from hpcsim.workloads.readers.workload_file import read_workload
 from hpcsim.workloads.truth_files import truth_path
 from hpcsim.workloads.writers.swf import write_swf
+from hpcsim.workloads.writers.table import write_table
 from hpcsim.workloads.writers.workload_file import write_workload
 
 
@@ -66,6 +69,20 @@ def test_truth_comes_only_when_asked_for(tmp_path):
     assert full.sha256() == workload.sha256()
 
 
+def test_truth_of_another_log_is_refused(tmp_path):
+    """A log that is written over another leaves the old one's truth where it was, under the same job ids."""
+    path = tmp_path / "s.parquet"
+    write_workload(synth_pm100(jobs=50), path)
+    write_workload(lublin(jobs=50), path)
+    with pytest.raises(WorkloadError, match="other node counts than the log"):
+        read_workload(path, truth=truth_path(path))
+
+
+def test_tables_hold_no_truth(tmp_path):
+    write_table(synth_pm100(jobs=50), tmp_path / "s.csv")
+    assert not set(pd.read_csv(tmp_path / "s.csv").columns) & set(TRUTH)
+
+
 def test_measured_run_times_are_truth_as_well(tmp_path):
     workload = synth_pm100(jobs=3)
     workload.columns["scaling_law"][1] = TABLE
@@ -89,6 +106,17 @@ def test_foreign_files_are_refused(tmp_path):
     for name in ("text.parquet", "missing.parquet"):
         with pytest.raises(WorkloadError, match="as Parquet"):
             read_workload(tmp_path / name)
+
+
+def test_texts_that_are_damaged_are_one_sentence(tmp_path):
+    """The name's bytes are no UTF-8, as one flipped bit makes them."""
+    path = tmp_path / "w.parquet"
+    write_workload(Workload.of(submit_s=[0], run_s=[1], nodes=[1], name=np.array(["abcd" * 9], dtype=object)), path)
+    table = pq.read_table(path)
+    bad = pa.StringArray.from_buffers(1, pa.py_buffer(np.array([0, 1], np.int32).tobytes()), pa.py_buffer(b"\xe3"))
+    pq.write_table(table.set_column(table.column_names.index("name"), "name", bad), path)
+    with pytest.raises(WorkloadError, match="is damaged"):
+        read_workload(path)
 
 
 def test_generated_logs_name_their_machine_in_swf(tmp_path):

@@ -98,8 +98,9 @@ def read_pm100(
 ) -> Workload:
     """Read PM100's job table (Parquet): limits in minutes, memory in GB, power in watts every 20 s.
 
-    Columns ``recorded_energy_j recorded_mean_power_w recorded_max_power_w`` are of the whole job, by
-    ``node_power_consumption``; the lists of CPU and memory power are not read. Cores are hardware
+    Columns ``recorded_energy_j mean_power_w max_power_w`` are of the whole job, by
+    ``node_power_consumption``: what it drew then is what it draws in a simulation, as its recorded run
+    time is the true one. The lists of CPU and memory power are not read. Cores are hardware
     threads, 128 on a whole node.
 
     Args:
@@ -174,8 +175,8 @@ def _read(path: Path, power: PowerProfile, options: ReadOptions) -> Workload:
     def power_of(batch: Batch) -> dict[str, Column]:
         found = statistics(batch.columns[POWER])
         raw.append((found.entries, found.faulty))
-        return {"recorded_energy_j": found.total, "recorded_mean_power_w": found.mean} | (
-            {"recorded_max_power_w": found.largest} if power.sample_s else {}
+        return {"recorded_energy_j": found.total, "mean_power_w": found.mean} | (
+            {"max_power_w": found.largest} if power.sample_s else {}
         )
 
     records = read_records(path, profile, Findings(), limit_rows=options.limit_rows, each_batch=power_of)
@@ -205,7 +206,7 @@ def _check_profile(records: Records, power: PowerProfile, entries: Column, path:
 
 def _settle_power(records: Records, power: PowerProfile, entries: Column, faulty: Column) -> None:
     """Turn sums of samples into joules, or joules into watts, and drop what no node can draw."""
-    energy, mean = records.more["recorded_energy_j"], records.more["recorded_mean_power_w"]
+    energy, mean = records.more["recorded_energy_j"], records.more["mean_power_w"]
     with np.errstate(invalid="ignore", divide="ignore"):
         if power.sample_s:
             energy *= power.sample_s
@@ -215,7 +216,7 @@ def _settle_power(records: Records, power: PowerProfile, entries: Column, faulty
     records.changes.append((_FAULTY, faulty > 0, faulty, "left out"))
     records.changes.append((_NO_POWER, (entries == faulty), entries, "not known"))
     records.changes.append((_ABSURD, absurd, mean.copy(), "not known"))
-    for name in ("recorded_energy_j", "recorded_mean_power_w", "recorded_max_power_w"):
+    for name in ("recorded_energy_j", "mean_power_w", "max_power_w"):
         if name in records.more:
             records.more[name][absurd] = np.nan
 

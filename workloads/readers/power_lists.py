@@ -26,37 +26,42 @@ def statistics(array: Any) -> ListStatistics:
     """Return the statistics of an Arrow list column; null, NaN and negative entries are faulty and left out."""
     import pyarrow as pa
 
-    if not (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)):
+    if not _holds_numbers(array.type):
         nothing = np.full(len(array), np.nan)
         return ListStatistics(nothing, nothing, nothing, np.zeros(len(array), int), np.zeros(len(array), int))
     lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     flat = array.flatten().cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     is_valid = flat >= 0
     values = np.where(is_valid, flat, 0.0)
-    ends = np.cumsum(lengths)
-    starts = ends - lengths
-    valid = _sums(is_valid.astype(np.int64), starts, ends)
-    total = _sums(values, starts, ends)
+    starts = np.cumsum(lengths) - lengths
+    valid = _of_each(np.add, is_valid.astype(np.int64), starts, lengths)
+    total = _of_each(np.add, values, starts, lengths)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.where(valid > 0, total / np.maximum(valid, 1), np.nan)
     return ListStatistics(
         total=np.where(valid > 0, total, np.nan),
         mean=mean,
-        largest=np.where(valid > 0, _maxima(values, starts, lengths), np.nan),
+        largest=np.where(valid > 0, _of_each(np.maximum, values, starts, lengths), np.nan),
         entries=lengths,
         faulty=lengths - valid,
     )
 
 
-def _sums(values: Column, starts: Column, ends: Column) -> Column:
-    """Return the sum of each stretch; whole numbers stay exact."""
-    running = np.concatenate(([0], np.cumsum(values)))
-    return running[ends] - running[starts]
+def _holds_numbers(kind: Any) -> bool:
+    """Tell whether *kind* is an Arrow type of lists of numbers; a list that is always empty may have any."""
+    import pyarrow as pa
+
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        return False
+    entry = kind.value_type
+    return bool(pa.types.is_integer(entry) or pa.types.is_floating(entry) or pa.types.is_null(entry))
 
 
-def _maxima(values: Column, starts: Column, lengths: Column) -> Column:
-    largest = np.zeros(len(starts))
+def _of_each(reduction: np.ufunc, values: Column, starts: Column, lengths: Column) -> Column:
+    """Return the reduction of each list, 0 where it is empty; what one holds does not reach the others."""
+    result = np.zeros(len(starts), dtype=values.dtype)
     filled = np.flatnonzero(lengths)
     if len(filled):
-        largest[filled] = np.maximum.reduceat(values, starts[filled])
-    return largest
+        with np.errstate(over="ignore"):
+            result[filled] = reduction.reduceat(values, starts[filled])
+    return result

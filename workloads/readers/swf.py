@@ -29,8 +29,9 @@ from hpcsim.workloads.readers.swf_rules import JobColumns, assess, job_columns, 
 from hpcsim.workloads.readers.swf_table import Column, SwfTable, read_table
 from hpcsim.workloads.readers.verdict import file_sha256, warn_of
 from hpcsim.workloads.swf_fields import BYTES_PER_KB, CANCELLED, FAILED, MISSING
-from hpcsim.workloads.swf_header import count_of, machine_size
+from hpcsim.workloads.swf_header import MOST_LINES, count_of, machine_size
 
+_PASSED_OVER = Rule("comments-passed-over", "noted", "line", f"comments beyond the first {MOST_LINES:,}: not read")
 _FROM_MAX_NODES = Rule(
     "machine-from-max-nodes", "noted", "MaxProcs", "none usable in the header: MaxNodes stands in for it"
 )
@@ -103,6 +104,8 @@ def read_swf(
         extra = dialect_columns(path, dialect, table.lines)
         jobs = replace(jobs, nodes=extra.pop("nodes"))
     assessment = assess(table, jobs, changes)
+    if table.passed_over:
+        assessment.note(_PASSED_OVER, f"{table.passed_over:,} comments", "not read", rows=table.passed_over)
     if mode == "strict":
         assessment.raise_first_fault(str(path))
     _refuse_foreign(table, path)

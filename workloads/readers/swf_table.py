@@ -36,13 +36,15 @@ class SwfTable:
     """All lines of a log that hold 18 numbers, in the file's order.
 
     `columns` maps each of `FIELDS` to an array, integers where all values are whole, else float64;
-    `lines` are line numbers from 1. `findings` has the lines that were mended or refused.
+    `lines` are line numbers from 1. `findings` has the lines that were mended or refused;
+    `passed_over` is how many comments had no room in `header`.
     """
 
     columns: dict[str, Column]
     lines: NDArray[np.int64]
     header: Header
     findings: Findings
+    passed_over: int = 0
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -65,7 +67,7 @@ def read_table(path: Path, *, limit_rows: int | None = None) -> SwfTable:
         if len(texts.lines):
             parts.append(_parse(texts, findings))
     lines = np.concatenate([part.lines for part in parts] or [np.empty(0, dtype=np.int64)])
-    return SwfTable(_joined(parts), lines, header.header, findings)
+    return SwfTable(_joined(parts), lines, header.header, findings, header.passed_over)
 
 
 @dataclass(slots=True)
@@ -114,7 +116,14 @@ def _job_lines(block: Block, header: HeaderReader, limit: int | None) -> _Texts:
 def _comments(texts: _Texts, data: Bytes) -> NDArray[np.int64]:
     """Return the rows whose first character is a semicolon; one that comes later makes no comment."""
     rows = np.unique(np.searchsorted(texts.ends, np.flatnonzero(data == _SEMICOLON)))
-    return rows[[texts.line(row).lstrip().startswith(b";") for row in rows]] if len(rows) else rows
+    if not len(rows):
+        return rows
+    starts = np.where(rows > 0, texts.ends[rows - 1] + 1, 0)
+    is_comment = data[starts] == _SEMICOLON
+    for place in np.flatnonzero(~is_comment):
+        is_comment[place] = texts.line(rows[place]).lstrip().startswith(b";")
+    found: NDArray[np.int64] = rows[is_comment]
+    return found
 
 
 def _is_blank(texts: _Texts, data: Bytes) -> NDArray[np.bool_]:
@@ -131,7 +140,9 @@ def _is_blank(texts: _Texts, data: Bytes) -> NDArray[np.bool_]:
 
 def _read_comments(texts: _Texts, comments: NDArray[np.int64], is_job: NDArray[np.bool_], header: HeaderReader) -> None:
     done = 0
-    for row in comments:
+    if len(comments) > header.room:
+        header.passed_over += len(comments) - header.room
+    for row in comments[: header.room]:
         if is_job[done:row].any():
             header.close_entry()
         header.add(texts.line(row))

@@ -19,7 +19,7 @@ from hpcsim.workloads.readers.tables import Batch, batches, check_columns, colum
 TIMES = ("submit_s", "start_s", "end_s")
 AMOUNTS = ("run_s", "limit_s", "recorded_wait_s", "nodes", "processors", "cores", "gpus", "memory_bytes")
 PER_NODE = ("cores_per_node", "gpus_per_node", "memory_bytes_per_node")
-MEASURED = ("recorded_energy_j", "recorded_mean_power_w", "recorded_max_power_w")
+MEASURED = ("recorded_energy_j", "mean_power_w", "max_power_w")
 TEXTS = ("user_id", "group_id", "account", "qos", "name", "app_id")
 KNOWN = ("job_id", *TIMES, *AMOUNTS, *PER_NODE, *MEASURED, *TEXTS, "partitions", "state")
 """What a column can be to us. Times are instants, `cores`, `gpus` and `memory_bytes` those of the whole job."""
@@ -173,7 +173,7 @@ def _records(columns: dict[str, Any], profile: TableProfile, chosen: Mapping[str
         if name.startswith("carried "):
             target: dict[str, Any] = records.coded if isinstance(column, Coded) else records.more
             target[name.removeprefix("carried ")] = column
-        elif name in MEASURED or name.startswith("recorded_power"):
+        elif name in MEASURED:
             records.more[name] = column
     return records
 

@@ -45,8 +45,12 @@ def read_workload(
     about = _about(table.schema.metadata or {}, path)
     if limit_rows is not None:
         table = table.slice(0, limit_rows)
+    try:
+        columns = {name: _column(table[name]) for name in table.column_names}
+    except (ValueError, pa.ArrowException) as error:
+        raise WorkloadError(f"{path} is damaged: {error}.", "Fetch or make it again.", path=str(path)) from error
     workload = Workload(
-        {name: _column(table[name]) for name in table.column_names},
+        columns,
         machine_nodes=about["machine_nodes"],
         counted=about["counted"],
         limits_are_run_times=about["limits_are_run_times"],

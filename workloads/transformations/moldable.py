@@ -49,12 +49,14 @@ def make_moldable(
     efficiency = downey_speed_up(asked, parallelism, variation) / asked
     counts = np.empty(count, dtype=object)
     counts[:] = [allowed(powers_of_two(size), 1, own) for own in asked.tolist()]
+    assumed_w = asked * node_power_w(efficiency, IDLE_W, PEAK_W, WAITING_SHARE)
+    recorded_w = workload.columns.get("mean_power_w", np.full(count, np.nan))
     columns: dict[str, NDArray[Any]] = {
         "allowed_nodes": counts,
         "scaling_law": np.full(count, DOWNEY, dtype=np.int8),
         "scaling_a": parallelism,
         "scaling_b": variation,
-        "mean_power_w": asked * node_power_w(efficiency, IDLE_W, PEAK_W, WAITING_SHARE),
+        "mean_power_w": np.where(np.isnan(recorded_w), assumed_w, recorded_w),
         "idle_w": np.full(count, IDLE_W),
         "peak_w": np.full(count, PEAK_W),
         "waiting_share": np.full(count, WAITING_SHARE),

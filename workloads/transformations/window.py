@@ -30,6 +30,8 @@ def window(workload: Workload, *, start_s: float, end_s: float, running: bool = 
     """
     check_number("start_s", start_s)
     check_number("end_s", end_s)
+    if not isinstance(running, bool):
+        raise WorkloadError(f"Got running = {running!r}.", "Give true or false.")
     if not end_s > start_s:
         raise WorkloadError(f"A window from {start_s} s to {end_s} s is empty.", "Give an end after the start.")
     submit_s = workload.columns["submit_s"]
@@ -98,7 +100,8 @@ def split_by_time(workload: Workload, *, shares: Sequence[float] = (0.7, 0.15, 0
     Raises:
         WorkloadError: a share is not above 0.
     """
-    return [part_by_time(workload, shares=shares, part=part) for part in range(len(shares))]
+    first = part_by_time(workload, shares=shares)
+    return [first, *(part_by_time(workload, shares=shares, part=part) for part in range(1, len(shares)))]
 
 
 def part_by_time(workload: Workload, *, shares: Sequence[float] = (0.7, 0.15, 0.15), part: int = 0) -> Workload:
@@ -107,6 +110,8 @@ def part_by_time(workload: Workload, *, shares: Sequence[float] = (0.7, 0.15, 0.
     Raises:
         WorkloadError: a share is not above 0, or there is no such part.
     """
+    if not isinstance(shares, list | tuple) or not shares:
+        raise WorkloadError(f"Got shares = {shares!r}.", "Give one number a part, as in shares=[0.8,0.2].")
     for share in shares:
         check_number("share", share, above=0)
     check_whole("part", part, least=0)

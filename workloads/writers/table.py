@@ -10,6 +10,7 @@ import numpy as np
 
 from hpcsim.errors import WorkloadError
 from hpcsim.workload import END_STATES, Workload
+from hpcsim.workloads.truth_files import truth_of
 from hpcsim.workloads.writers.atomic import replacing
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ def write_table(workload: Workload, path: str | os.PathLike[str]) -> None:
     """Write *workload* to *path*: ``.parquet``, ``.csv`` or ``.csv.gz``; it is there whole or not at all.
 
     Columns keep their names and units. Limits that the log did not have are left blank; column
-    ``state`` says how each job ended; several partitions are joined by commas.
+    ``state`` says how each job ended; several partitions are joined by commas. What is known of other
+    node counts (`hpcsim.scaling.TRUTH`) is left out.
 
     Raises:
         WorkloadError: the name has another ending, or the file cannot be written.
@@ -42,7 +44,8 @@ def write_table(workload: Workload, path: str | os.PathLike[str]) -> None:
 
 
 def _frame(workload: Workload) -> pd.DataFrame:
-    columns = {name: column for name, column in workload.columns.items() if name not in _MARKS}
+    apart = {*_MARKS, *truth_of(workload)}
+    columns = {name: column for name, column in workload.columns.items() if name not in apart}
     unknown = workload.columns.get("limit_is_run_time", np.zeros(len(workload), dtype=bool)).astype(bool)
     if workload.limits_are_run_times:
         del columns["limit_s"]

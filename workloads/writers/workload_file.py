@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hpcsim.scaling import SCALING_TABLE, TRUTH, has_truth
+from hpcsim.scaling import has_truth
 from hpcsim.workload import Workload
-from hpcsim.workloads.truth_files import truth_path, write_truth
+from hpcsim.workloads.truth_files import truth_of, truth_path, write_truth
 from hpcsim.workloads.writers.atomic import replacing
 
 METADATA = b"hpcsim.workload"
@@ -22,7 +22,8 @@ def write_workload(workload: Workload, path: str | os.PathLike[str]) -> None:
     """Write *workload* to the Parquet file *path*; reading it again gives equal columns and provenance.
 
     Truth about other node counts (`hpcsim.scaling.TRUTH`) is left out and goes into a file beside
-    it, ``NAME.truth.parquet``: who reads the log does not see it. The reader's ledger is not kept,
+    it, ``NAME.truth.parquet``: who reads the log does not see it. The mean power that a log without
+    such truth recorded is kept. The reader's ledger is not kept,
     since it speaks of another file.
 
     Raises:
@@ -31,7 +32,8 @@ def write_workload(workload: Workload, path: str | os.PathLike[str]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = {name: column for name, column in workload.columns.items() if name not in {*TRUTH, SCALING_TABLE}}
+    apart = truth_of(workload)
+    columns = {name: column for name, column in workload.columns.items() if name not in apart}
     arrays = {name: pa.array(column.tolist() if column.dtype == object else column) for name, column in columns.items()}
     table = pa.table(arrays).replace_schema_metadata({METADATA: json.dumps(_about(workload), default=str)})
     with replacing(Path(path)) as file:
