@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hpcsim.decision import Decision, Reserve
+from hpcsim.decision import Decision, Reserve, WakeAt
 from hpcsim.job import Job
 from hpcsim.node_layout import Claim as Nodes
 from hpcsim.node_plan import NodePlan
@@ -59,6 +59,13 @@ class PerSetConservativePlan(ConservativePlan):
             if claim.start_s < was_s:
                 self._next_s = min(self._next_s, claim.start_s)
                 yield Reserve(claim.job, claim.start_s)
+
+    def schedule(self, system: System) -> Iterator[Decision]:
+        """Do as on like nodes; where a boot or a shutdown keeps a due job from its start, plan anew in a second."""
+        yield from super().schedule(system)
+        if any(claim.start_s <= system.now_s for claim in self._promised.values()):
+            self._is_broken = True
+            yield WakeAt(system.now_s + 1)
 
     def _start_due(self, system: System) -> Iterator[Decision]:
         now_s, plan = system.now_s, self._future(system)

@@ -31,6 +31,7 @@ PROVENANCE_KEYS = (
     "jobs_not_submitted",
     "complete",
     "error",
+    "books",
 )
 """Keys of every provenance."""
 

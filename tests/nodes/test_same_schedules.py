@@ -15,7 +15,7 @@ from hpcsim.policy import Policy
 from hpcsim.workload import Workload
 from tests.nodes.promises import Promises
 from tests.oracle.cases import DIGESTS, POLICIES, TRACES, Trace, digest, our_starts, read_jobs
-from tests.properties.workloads import MACHINE, built_in_policies, workload_of, workloads
+from tests.properties.workloads import MACHINE, policies_of_any_nodes, workload_of, workloads
 from tests.schedules import outcomes_of, run
 
 SLOW = ("conservative-early", "conservative-any")
@@ -41,21 +41,27 @@ def test_named_nodes_give_the_reference_schedule(shared: Path, trace: Trace, cas
     assert digest(starts) == expected[case]
 
 
-@given(workloads(), built_in_policies(), st.sampled_from(["nodes", "shared"]))
+@given(workloads(), policies_of_any_nodes(), st.sampled_from(["nodes", "shared"]))
 def test_the_same_jobs_start_on_the_same_nodes(workload: Workload, policy: Policy, books: str) -> None:
-    """Any policy of ours, on one group of nodes: the same times, nodes and states."""
+    """Any policy of ours, on one group of nodes: the same times and states.
+
+    The same nodes, too, but where promises name them: those are chosen when the promise is made.
+    """
     counted = outcomes_of(run(workload, MACHINE, policy), workload)
-    assert outcomes_of(run(workload, MACHINE, policy, books=books), workload) == counted
+    found = outcomes_of(run(workload, MACHINE, policy, books=books), workload)
+    if isinstance(policy, Backfill) and policy.reservations not in {0, 1}:
+        counted, found = ({row: each._replace(node_ids="") for row, each in all_.items()} for all_ in (counted, found))
+    assert found == counted
 
 
-@given(workloads(is_fractional=True, has_unlimited=True), built_in_policies())
+@given(workloads(is_fractional=True, has_unlimited=True), policies_of_any_nodes())
 def test_the_same_with_fractional_times_and_no_limits(workload: Workload, policy: Policy) -> None:
     """As above."""
     counted = outcomes_of(run(workload, MACHINE, policy), workload)
     assert outcomes_of(run(workload, MACHINE, policy, books="nodes"), workload) == counted
 
 
-@given(workloads(), built_in_policies())
+@given(workloads(), policies_of_any_nodes())
 def test_the_same_where_jobs_outlive_their_limits(workload: Workload, policy: Policy) -> None:
     """As above, without killing: planned ends pass."""
     counted = outcomes_of(run(workload, MACHINE, policy, kill_at_limit=False), workload)
@@ -63,7 +69,7 @@ def test_the_same_where_jobs_outlive_their_limits(workload: Workload, policy: Po
 
 
 @example(workload=workload_of([(0, 10, 10, 4), (1, 10, 10, 7), (2, 8, 8, 1), (3, 100, 100, 1)]), policy=EASY())
-@given(workloads(), built_in_policies())
+@given(workloads(), policies_of_any_nodes())
 def test_nodes_that_no_job_tells_apart_are_as_one_group(workload: Workload, policy: Policy) -> None:
     """A group a node; and two groups that differ in what nobody asks for, where reservations name no nodes."""
     counted = outcomes_of(run(workload, MACHINE, policy), workload)
@@ -72,7 +78,7 @@ def test_nodes_that_no_job_tells_apart_are_as_one_group(workload: Workload, poli
         assert outcomes_of(run(workload, APART, policy), workload) == counted
 
 
-@given(workloads(), built_in_policies())
+@given(workloads(), policies_of_any_nodes())
 def test_the_same_promises_are_made(workload: Workload, policy: Policy) -> None:
     """To the same jobs, at the same instants; within one instant in any order."""
     made = []

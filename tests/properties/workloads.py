@@ -16,6 +16,9 @@ MACHINE = 8
 """Nodes of the machine that the workloads are drawn for."""
 
 NAMES = tuple(names("policies"))
+COUNTS_NODES = {"easy-plus-plus", "lookahead", "selective", "slack-based"}
+"""Built-in policies that refuse nodes that differ."""
+
 """Every registered policy."""
 
 
@@ -42,6 +45,12 @@ def workloads(*, is_fractional: bool = False, has_unlimited: bool = False, max_j
 def built_in_policies() -> Any:
     """Draw any built-in policy with any of its options."""
     return st.one_of(st.sampled_from(NAMES).map(lambda name: make("policies", name)), backfills())
+
+
+def policies_of_any_nodes() -> Any:
+    """Draw any built-in policy that also serves nodes that differ."""
+    names = [name for name in NAMES if name not in COUNTS_NODES]
+    return st.one_of(st.sampled_from(names).map(lambda name: make("policies", name)), backfills())
 
 
 def backfills() -> Any:
