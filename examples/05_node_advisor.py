@@ -31,7 +31,8 @@ def main() -> None:
         f"{'':<16}{'changed':>8}{'mean wait, s':>14}{'turnaround, s':>15}{'killed':>8}{'jobs, kWh':>11}{'all, kWh':>10}"
     )
     for name, advisor in advisors.items():
-        found = simulate(workload, machine, "easy", advisor=advisor).summary()
+        summary = simulate(workload, machine, "easy", advisor=advisor).summary()
+        found = {key: float("nan") if value is None else value for key, value in summary.items()}
         print(
             f"{name:<16}{found['advice_changed']:>8,}{found['mean_wait_s']:>14,.0f}{found['mean_turnaround_s']:>15,.0f}"
             f"{found['jobs_timeout']:>8,}{found['jobs_energy_j'] / 3.6e6:>11,.0f}{found['energy_j'] / 3.6e6:>10,.0f}"

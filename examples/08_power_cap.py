@@ -25,7 +25,8 @@ def main() -> None:
     }
     print(f"{'':<18}{'mean wait, s':>13}{'energy, kWh':>13}{'idle':>7}{'peak, kW':>10}{'cost':>8}{'CO2, kg':>9}")
     for name, cluster in machines.items():
-        found = simulate(workload, cluster, make_policy("easy")).summary()
+        summary = simulate(workload, cluster, make_policy("easy")).summary()
+        found = {key: float("nan") if value is None else value for key, value in summary.items()}
         idle = found["idle_energy_j"] / found["energy_j"]
         print(
             f"{name:<18}{found['mean_wait_s']:>13,.0f}{found['energy_j'] / 3.6e6:>13,.0f}{idle:>7.1%}"
