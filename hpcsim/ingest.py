@@ -14,6 +14,8 @@ from typing import Any, Literal
 Mode = Literal["repair", "strict", "quarantine"]
 Effect = Literal["changed", "refused", "noted"]
 EXAMPLES_KEPT = 5
+GUESSED_MACHINE = "machine-from-widest-job"
+"""Rule of readers: the log names no machine, so its widest job stands in for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,11 @@ class IngestLedger:
         """
         touched = sum(rule.node_s for rule in self.rules if rule.effect != "noted")
         return min(1.0, touched / self.node_s) if self.node_s > 0 else 0.0
+
+    @property
+    def machine_is_guessed(self) -> bool:
+        """Whether the size of the machine is only that of the widest job."""
+        return any(rule.rule == GUESSED_MACHINE for rule in self.rules)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""

@@ -71,44 +71,6 @@ class Policy(Listener, ABC):
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
 
 
-class Order(Policy):
-    """A priority: jobs start in key order, smallest first, stopping at the first that does not fit.
-
-    Ties go by queue position. An order is a policy by itself, and the `order` or `backfill_order` of
-    a backfilling policy.
-
-    Attributes:
-        is_dynamic: the key changes while a job waits, so the queue is sorted at each pass.
-            Otherwise it is computed once, at arrival.
-    """
-
-    is_dynamic: ClassVar[bool] = False
-
-    @abstractmethod
-    def key(self, job: Job, system: System) -> Any:
-        """Return the sort key of a waiting job."""
-
-    def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
-        """Forget the queue. A subclass that overrides this calls ``super().reset(cluster, rng)``."""
-        self._sorted = SortedQueue(self.key)
-
-    def listeners(self) -> Sequence[Listener]:
-        """Return this order and, where keys are static, its sorted queue."""
-        return (self,) if self.is_dynamic else (self, self._sorted)
-
-    def in_order(self, system: System) -> Sequence[Job]:
-        """Return the waiting jobs in key order. With static keys that is a live view of them."""
-        return sorted(system.queue, key=lambda job: self.key(job, system)) if self.is_dynamic else self._sorted
-
-    def schedule(self, system: System) -> Iterable[Decision]:
-        """Start jobs in key order; stop at the first that does not fit.
-
-        Where nodes differ, that job stops only those that could want the same nodes.
-        """
-        waiting = self.in_order(system)
-        return _start_leading(waiting, system) if system.nodes_are_alike else _start_unstopped(waiting, system)
-
-
 def _start_leading(waiting: Iterable[Job], system: System) -> Iterator[Decision]:
     for job in waiting:
         if not system.fits(job):
@@ -126,6 +88,50 @@ def _start_unstopped(waiting: Iterable[Job], system: System) -> Iterator[Decisio
             stopped |= wanted
             if len(stopped) == len(system.cluster.groups):
                 return
+
+
+class Order(Policy):
+    """A priority: jobs start in key order, smallest first, stopping at the first that does not fit.
+
+    Ties go by queue position. An order is a policy by itself, and the `order` or `backfill_order` of
+    a backfilling policy.
+
+    Attributes:
+        is_dynamic: the key changes while a job waits, so the queue is sorted at each pass.
+            Otherwise it is computed once, at arrival.
+    """
+
+    is_dynamic: ClassVar[bool] = False
+
+    _nodes_are_alike: ClassVar[bool] = True
+
+    @abstractmethod
+    def key(self, job: Job, system: System) -> Any:
+        """Return the sort key of a waiting job."""
+
+    def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
+        """Forget the queue. A subclass that overrides this calls ``super().reset(cluster, rng)``."""
+        self._sorted = SortedQueue(self.key)
+
+    def begin(self, system: System) -> None:
+        """Note whether nodes differ. A subclass that overrides this calls ``super().begin(system)``."""
+        vars(self)["_nodes_are_alike"] = system.nodes_are_alike
+
+    def listeners(self) -> Sequence[Listener]:
+        """Return this order and, where keys are static, its sorted queue."""
+        return (self,) if self.is_dynamic else (self, self._sorted)
+
+    def in_order(self, system: System) -> Sequence[Job]:
+        """Return the waiting jobs in key order. With static keys that is a live view of them."""
+        return sorted(system.queue, key=lambda job: self.key(job, system)) if self.is_dynamic else self._sorted
+
+    def schedule(self, system: System) -> Iterable[Decision]:
+        """Start jobs in key order; stop at the first that does not fit.
+
+        Where nodes differ, that job stops only those that could want the same nodes.
+        """
+        start = _start_leading if self._nodes_are_alike else _start_unstopped
+        return start(self.in_order(system), system)
 
 
 def _plain(value: Any) -> Any:

@@ -119,12 +119,12 @@ class System(ABC):
         """
         return frozenset(group.name for group in self.cluster.groups)
 
+    @abstractmethod
     def plan(self, estimates: Estimator | None = None) -> NodePlan:
         """Return the future of the nodes by their kinds, by limits or by *estimates*. Yours to change.
 
         What `profile` is to identical nodes, for any machine.
         """
-        raise NotImplementedError
 
     @abstractmethod
     def true_run_time_s(self, job: Job) -> float:

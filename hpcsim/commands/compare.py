@@ -36,14 +36,7 @@ class Window(StrEnum):
 def compare(
     trace: options.Trace,
     *,
-    policy: Annotated[
-        list[str],
-        typer.Option(
-            "--policy",
-            metavar="NAME[:KEY=VALUE,...]",
-            help="Policy to compare, as for run; repeat it. The first is old.",
-        ),
-    ],
+    policy: options.Policies,
     nodes: options.Nodes = None,
     processors: options.Processors = None,
     cluster: options.ClusterFile = None,
@@ -94,10 +87,10 @@ def compare(
     if json:
         rows = comparison.to_dict("index")
         print_json(rows | {pair.new: rows[pair.new] | {"against": pair.to_dict()} for pair in pairs})
-        return
-    print_comparison(title, comparison)
-    for pair in pairs:
-        print_pair(pair, classes=classes)
+    else:
+        print_comparison(title, comparison)
+        for pair in pairs:
+            print_pair(pair, classes=classes)
 
 
 def _finished(runs: Iterator[tuple[str, Result]], out: Path | None) -> dict[str, Result]:

@@ -109,3 +109,18 @@ Settings = Annotated[
 LiveView = Annotated[
     bool, typer.Option("--watch", help="Show clock, queue, nodes and figures while it runs, in the terminal.")
 ]
+Policies = Annotated[
+    list[str],
+    typer.Option(
+        "--policy",
+        metavar="NAME[:KEY=VALUE,...]",
+        help="Policy to compare, as for run; repeat it. The first is old.",
+    ),
+]
+Workers = Annotated[
+    int, typer.Option("--workers", min=1, metavar="N", help="Processes of this machine, or workers to ask for.")
+]
+Dask = Annotated[
+    str | None,
+    typer.Option("--dask", metavar="ADDRESS", help="Run on the Dask scheduler at this address, or 'local'."),
+]

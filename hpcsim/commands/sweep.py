@@ -35,13 +35,8 @@ def sweep(
     experiment: Annotated[Path, typer.Argument(metavar="EXPERIMENT", help="Experiment file, TOML.")],
     *,
     out: options.Out = None,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, metavar="N", help="Processes of this machine, or workers to ask for.")
-    ] = 1,
-    dask: Annotated[
-        str | None,
-        typer.Option("--dask", metavar="ADDRESS", help="Run on the Dask scheduler at this address, or 'local'."),
-    ] = None,
+    workers: options.Workers = 1,
+    dask: options.Dask = None,
     slurm: Annotated[
         list[str] | None,
         typer.Option("--slurm", metavar="KEY=VALUE", help="Run in Slurm jobs; option of SLURMCluster; repeatable."),

@@ -22,9 +22,6 @@ from hpcsim.workload import Workload
 ENOUGH_JOBS, LOW_LOAD, HIGH_LOAD = 100, 0.02, 1.3
 """From this many jobs on, a load outside these bounds is worth a word."""
 
-GUESSED_MACHINE = "machine-from-widest-job"
-"""Rule in a reader's ledger: the log names no machine, so its widest job stands in for one."""
-
 
 def read_trace(
     path: str,
@@ -145,7 +142,7 @@ def _of_nodes(workload: Workload, size: int) -> Cluster:
 def _by_the_log(workload: Workload) -> int:
     """Return the size of the log's own machine. A size that the reader only guessed is not good enough to simulate."""
     size, guess = workload.machine_nodes, ""
-    if any(rule.rule == GUESSED_MACHINE for rule in workload.ledger.rules):
+    if workload.ledger.machine_is_guessed:
         size, guess = None, f" (its widest job takes {size:,})"
     if size is None:
         raise ClusterError(

@@ -25,13 +25,8 @@ def tune(
     study: Annotated[Path, typer.Argument(metavar="STUDY", help="Study file, TOML.")],
     *,
     out: options.Out = None,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, metavar="N", help="Processes of this machine, or workers to ask for.")
-    ] = 1,
-    dask: Annotated[
-        str | None,
-        typer.Option("--dask", metavar="ADDRESS", help="Run on the Dask scheduler at this address, or 'local'."),
-    ] = None,
+    workers: options.Workers = 1,
+    dask: options.Dask = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in DIR.")] = False,
     json: options.Json = False,
 ) -> None:

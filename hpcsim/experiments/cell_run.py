@@ -17,7 +17,7 @@ from hpcsim.cluster import Cluster
 from hpcsim.errors import DiskFull, HpcsimError, HpcsimWarning, MissingExtra
 from hpcsim.experiments import workload_store
 from hpcsim.experiments.cells import Cell, Source
-from hpcsim.experiments.parts import at_load, cut
+from hpcsim.experiments.parts import cut
 from hpcsim.experiments.plug_ins import make, make_policy
 from hpcsim.results.result import Result
 from hpcsim.results.run import simulate
@@ -100,7 +100,10 @@ def part_of(cell: Cell, cluster: Cluster) -> Workload:
     workload = _mapped(cell.workload)
     if cell.window is not None:
         workload = cut(workload, cell.window)
-    return workload if cell.load is None else at_load(workload, cell.load, cluster.nodes)
+    if cell.load is not None:
+        scaled = registry.find("transformations", "scale-load")
+        workload = scaled(workload, load=cell.load, nodes=cluster.nodes)
+    return workload
 
 
 def write_failure(cell: Cell, error: BaseException, folder: str) -> None:

@@ -1,4 +1,4 @@
-"""Parts of a workload, and the same jobs at another load: what an experiment's windows and loads mean."""
+"""Parts of a workload: what an experiment's windows mean."""
 
 from __future__ import annotations
 
@@ -34,23 +34,3 @@ def cut(workload: Workload, window: Mapping[str, Any]) -> Workload:
     if not len(rows):
         raise WorkloadError(f"The workload has no job in the window ({note}).", "Move the window.")
     return workload.select(rows, note)
-
-
-def at_load(workload: Workload, load: float, nodes: int) -> Workload:
-    """Return *workload* with its submit times stretched about the first, so that it offers *load* to *nodes*.
-
-    Run times and widths stay, and with them the work; the load is that of `Workload.offered_load`.
-    Whole submit times stay whole, so that the load is met but for rounding to seconds.
-
-    Raises:
-        WorkloadError: the workload has no span of submits to stretch.
-    """
-    now = workload.offered_load(nodes)
-    if not now > 0:
-        raise WorkloadError("The workload offers no load that could be scaled.", "Leave its loads out.")
-    submit_s = workload.columns["submit_s"]
-    first_s = submit_s.min()
-    stretched = first_s + (submit_s - first_s) * (now / load)
-    scaled = workload.select(np.arange(len(workload)), f"submit times x {now / load:.6g} for a load of {load:g}")
-    scaled.columns["submit_s"] = np.rint(stretched).astype(np.int64) if submit_s.dtype.kind in "iu" else stretched
-    return scaled

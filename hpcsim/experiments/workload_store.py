@@ -22,9 +22,6 @@ from hpcsim.results.storage import plain
 from hpcsim.workload import Workload
 
 FORMAT = b"hpcsim-workload-1"
-GUESSED_MACHINE = "machine-from-widest-job"
-"""Rule in a reader's ledger: the log names no machine, so its widest job stands in for one."""
-
 _SEQUENCES = {"tuple": tuple, "frozenset": frozenset}
 
 
@@ -56,7 +53,7 @@ def store(workload: Workload, path: Path, warnings: tuple[str, ...] = ()) -> Sto
         "sha256": workload.sha256(),
         "jobs": len(workload),
         "counted": workload.counted,
-        "machine_nodes": None if _is_guessed(workload) else workload.machine_nodes,
+        "machine_nodes": None if workload.ledger.machine_is_guessed else workload.machine_nodes,
         "warnings": warnings,
     }
     rest = {
@@ -155,10 +152,6 @@ def _from_arrow(column: Any, dtype: str) -> NDArray[Any]:
         array: NDArray[Any] = column.chunk(0).to_numpy(zero_copy_only=True)
         return array
     return np.asarray(column.to_numpy(), dtype=dtype)
-
-
-def _is_guessed(workload: Workload) -> bool:
-    return any(rule.rule == GUESSED_MACHINE for rule in workload.ledger.rules)
 
 
 def _ledger(record: dict[str, Any]) -> IngestLedger:

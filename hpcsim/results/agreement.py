@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hpcsim.results.statistics.classes import USER_NAMES, user_class
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +20,7 @@ NEAR_S = 60.0
 WINDOW_S = 30 * 86400
 """Length of a time class: 30 days of submits."""
 
-Values = NDArray[np.float64]
+Values = NDArray[Any]
 
 
 class Agreement(NamedTuple):
@@ -84,28 +87,24 @@ def size_classes(nodes: pd.Series) -> pd.Series:
 
 def time_classes(submit_s: pd.Series) -> pd.Series:
     """Return each job's class by its submit: windows of 30 days from the first, named by their days."""
-    import pandas as pd
-
     window = ((submit_s - submit_s.min()) // WINDOW_S).astype(int)
     names = [f"days {30 * index}-{30 * index + 29}" for index in range(int(window.max()) + 1)]
-    return pd.Series(pd.Categorical.from_codes(window.to_numpy(), pd.Index(names), ordered=True), index=submit_s.index)
+    return _named(window.to_numpy(), names, submit_s.index)
 
 
 def user_classes(user_id: pd.Series, area_node_s: pd.Series) -> pd.Series:
-    """Return each job's class by its user's share of all node-seconds.
+    """Return each job's class by its user's share of all node-seconds; -1 is no user.
 
-    The users who use most and together half are heavy, those who use least and together a tenth are
-    light, the others middle. Jobs without a user are a class of their own.
+    Heavy, middling and light users are those of `hpcsim.results.statistics.classes.user_class`.
     """
+    users = user_id.where(user_id != -1)
+    return _named(user_class(users, area_node_s.to_numpy()), USER_NAMES, user_id.index)
+
+
+def _named(codes: Values, names: Sequence[str], index: pd.Index) -> pd.Series:
     import pandas as pd
 
-    known = user_id.notna() & (user_id != -1)
-    used = area_node_s[known].groupby(user_id[known]).sum().sort_values(ascending=False, kind="stable")
-    before = (used.cumsum() - used) / max(float(used.sum()), 1.0)
-    kind = pd.Series(np.select([before < 0.5, before < 0.9], [0, 1], 2), index=used.index)
-    codes = user_id.map(kind).where(known, 3).fillna(3).astype(int)
-    names = ["heavy users", "middle users", "light users", "user not known"]
-    return pd.Series(pd.Categorical.from_codes(codes.to_numpy(), pd.Index(names), ordered=True), index=user_id.index)
+    return pd.Series(pd.Categorical.from_codes(codes, pd.Index(names), ordered=True), index=index)
 
 
 def _rank_correlation(a: Values, b: Values) -> float:

