@@ -8,67 +8,68 @@ from __future__ import annotations
 
 import sys
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from hpcsim import __version__
-from hpcsim.commands.check import check
-from hpcsim.commands.cluster_from import from_slurm, from_swf
-from hpcsim.commands.compare import compare
-from hpcsim.commands.demo import demo
-from hpcsim.commands.explain import explain
-from hpcsim.commands.failures import EXIT_DEFECT, Command, CommandGroup, unforeseen
-from hpcsim.commands.list_registry import list_registry
+from hpcsim.commands.failures import EXIT_DEFECT, CommandGroup, unforeseen
+from hpcsim.commands.lazily import LazyGroup
 from hpcsim.commands.output import say
-from hpcsim.commands.plot import plot
-from hpcsim.commands.report import report
-from hpcsim.commands.run import run
-from hpcsim.commands.sweep import sweep
-from hpcsim.commands.tune import tune
-from hpcsim.commands.validate import validate
-from hpcsim.commands.workload_convert import workload_convert
-from hpcsim.commands.workload_fetch import workload_fetch
-from hpcsim.commands.workload_generate import workload_generate
-from hpcsim.commands.workload_info import workload_info
-from hpcsim.commands.workload_transform import workload_transform
+
+
+class _Root(CommandGroup):
+    places: ClassVar = {
+        "demo": "demo:demo",
+        "run": "run:run",
+        "compare": "compare:compare",
+        "sweep": "sweep:sweep",
+        "tune": "tune:tune",
+        "validate": "validate:validate",
+        "explain": "explain:explain",
+        "report": "report:report",
+        "plot": "plot:plot",
+        "check": "check:check",
+        "list": "list_registry:list_registry",
+    }
+
+
+class _Cluster(LazyGroup):
+    places: ClassVar = {"from-slurm": "cluster_from:from_slurm", "from-swf": "cluster_from:from_swf"}
+
+
+class _Workload(LazyGroup):
+    places: ClassVar = {
+        "info": "workload_info:workload_info",
+        "fetch": "workload_fetch:workload_fetch",
+        "generate": "workload_generate:workload_generate",
+        "convert": "workload_convert:workload_convert",
+        "transform": "workload_transform:workload_transform",
+    }
+
 
 app = typer.Typer(
-    cls=CommandGroup,
+    cls=_Root,
     name="hpcsim",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-workload = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Get job logs, look into them, make and change them."
-)
-
 cluster = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Make machine descriptions from a site's own files."
+    cls=_Cluster,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Make machine descriptions from a site's own files.",
 )
-
-app.command(cls=Command)(demo)
-app.command(cls=Command)(run)
-app.command(cls=Command)(compare)
-app.command(cls=Command)(sweep)
-app.command(cls=Command)(tune)
-app.command(cls=Command)(validate)
-app.command(cls=Command)(explain)
-app.command(cls=Command)(report)
-app.command(cls=Command)(plot)
-app.command(cls=Command)(check)
-app.command("list", cls=Command)(list_registry)
+workload = typer.Typer(
+    cls=_Workload,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Get job logs, look into them, make and change them.",
+)
 app.add_typer(cluster, name="cluster")
-cluster.command("from-slurm", cls=Command)(from_slurm)
-cluster.command("from-swf", cls=Command)(from_swf)
 app.add_typer(workload, name="workload")
-workload.command("info", cls=Command)(workload_info)
-workload.command("fetch", cls=Command)(workload_fetch)
-workload.command("generate", cls=Command)(workload_generate)
-workload.command("convert", cls=Command)(workload_convert)
-workload.command("transform", cls=Command)(workload_transform)
 
 
 def main() -> None:

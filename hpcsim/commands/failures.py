@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
+from hpcsim.commands.lazily import LazyGroup
 from hpcsim.commands.output import say
 from hpcsim.errors import HpcsimError, HpcsimWarning
 
@@ -22,7 +22,7 @@ EXIT_INTERRUPTED = 130
 EXIT_PIPE_CLOSED = 141
 
 
-class CommandGroup(TyperGroup):
+class CommandGroup(LazyGroup):
     """The root command. With ``--debug`` errors pass through, traceback and all."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -41,21 +41,6 @@ class CommandGroup(TyperGroup):
                     raise
                 say(f"Error: {_sentence(error)}")
                 raise typer.Exit(EXIT_ERROR) from None
-
-
-class Command(TyperCommand):
-    """A command that takes the root command's ``--debug`` after its own name, too."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the command's own parameters and ``--debug``."""
-        inherited = [option for option in ctx.find_root().command.params if option.name == "debug"]
-        return [*super().get_params(ctx), *inherited]
-
-    def invoke(self, ctx: Any) -> Any:
-        """Hand ``--debug`` to the root command, which deals with errors, and run this one without it."""
-        if ctx.params.pop("debug", False):
-            ctx.find_root().params["debug"] = True
-        return super().invoke(ctx)
 
 
 def unforeseen(error: BaseException) -> str:
