@@ -10,7 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hpcsim.cluster import Cluster, NodeGroup
 from hpcsim.errors import SuspiciousWorkload, WorkloadError
+from hpcsim.power import NodePower
+from hpcsim.results.run import simulate
 from hpcsim.scaling import has_truth
 from hpcsim.workload import HIDDEN, Workload
 from hpcsim.workloads.readers.pm100 import read_adastra, read_pm100
@@ -197,3 +200,37 @@ def test_a_column_that_is_missing_is_named(path, lacking):
     pd.read_parquet(path).drop(columns=lacking).to_parquet(path)
     with pytest.raises(WorkloadError, match=f"has no column '{lacking}'"):
         read_pm100(path)
+
+
+def test_samples_are_kept_on_request(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "jobs.parquet",
+        {"node_power_consumption": [1400, None, -1, 1500]},
+        {"job_id": 2, "node_power_consumption": []},
+        {"job_id": 3, "node_power_consumption": [10**7]},
+    )
+    assert "power_series_w" not in read_pm100(path).columns
+    workload = read_pm100(path, series=True)
+    assert workload.columns["power_series_w"].tolist() == [(1400.0, 1450.0, 1450.0, 1500.0), (), ()]
+    again = tmp_path / "again.parquet"
+    write_workload(workload, again)
+    assert [tuple(each) for each in read_workload(again).columns["power_series_w"]] == [
+        (1400, 1450, 1450, 1500),
+        (),
+        (),
+    ]
+    with pytest.raises(WorkloadError, match="series is 'yes'"):
+        read_pm100(path, series="yes")  # type: ignore[arg-type]
+
+
+def test_measured_samples_are_what_a_simulation_draws(tmp_path: Path) -> None:
+    """Samples of 20 s, 60 s of run time: 1400, 1500, 1600 W over 20 s each are 90 kJ."""
+    workload = read_pm100(write(tmp_path / "jobs.parquet", {}), series=True)
+    machine = Cluster(
+        groups=(NodeGroup(nodes=2, cores=128, gpus=4, memory_bytes=256 * GIB, power=NodePower(idle_w=100, busy_w=500)),)
+    )
+    result = simulate(workload, machine, "easy")
+    assert result.power is not None
+    assert result.jobs["energy_j"].tolist() == [20 * (1400 + 1500 + 1600)]
+    drawn = result.power.loc[result.power["time_s"] < workload.submit_s[0] + 60, "power_w"].tolist()
+    assert drawn[-3:] == [1400, 1500, 1600]

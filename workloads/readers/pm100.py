@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hpcsim.errors import SuspiciousWorkload
+from hpcsim.errors import SuspiciousWorkload, WorkloadError
 from hpcsim.ingest import Mode
 from hpcsim.workload import Workload
 from hpcsim.workloads.readers.clock import check_zone
 from hpcsim.workloads.readers.findings import Findings, Rule
-from hpcsim.workloads.readers.power_lists import statistics
+from hpcsim.workloads.readers.power_lists import samples, statistics
 from hpcsim.workloads.readers.record_workload import Counted, ReadOptions, workload_of
 from hpcsim.workloads.readers.records import Records
 from hpcsim.workloads.readers.table_profile import TableProfile, read_records
@@ -95,13 +95,15 @@ def read_pm100(
     count: Counted = "nodes",
     machine: int | None = None,
     zone: str = PM100.zone,
+    series: bool = False,
 ) -> Workload:
     """Read PM100's job table (Parquet): limits in minutes, memory in GB, power in watts every 20 s.
 
     Columns ``recorded_energy_j mean_power_w max_power_w`` are of the whole job, by
     ``node_power_consumption``: what it drew then is what it draws in a simulation, as its recorded run
-    time is the true one. The lists of CPU and memory power are not read. Cores are hardware
-    threads, 128 on a whole node.
+    time is the true one. With *series* column ``power_series_w`` has all samples, about 40 bytes each; a
+    faulty one counts as the job's mean. The lists of CPU and memory power are not read. Cores are
+    hardware threads, 128 on a whole node.
 
     Args:
         path: the table.
@@ -111,11 +113,14 @@ def read_pm100(
         count: ``"processors"`` reads each job by its hardware threads.
         machine: size of the machine in what is counted; Marconi100 has 980 nodes.
         zone: time zone of times that name none.
+        series: keep the samples, so that a simulation draws the power that was measured, step by step.
 
     Raises:
         WorkloadError: it cannot be read, lacks a column, or (strict) has a fault.
     """
-    options = _options(mode, quarantine_path, limit_rows, count, machine, zone)
+    if not isinstance(series, bool):
+        raise WorkloadError(f"series is {series!r}.", "Give true or false.", field="series")
+    options = _options(mode, quarantine_path, limit_rows, count, machine, zone, series=series)
     return _read(Path(path), PM100, options)
 
 
@@ -150,14 +155,16 @@ def read_adastra(
     return _read(Path(path), ADASTRA, options)
 
 
-def _options(mode: Mode, quarantine: Any, limit_rows: Any, count: Counted, machine: Any, zone: str) -> ReadOptions:
+def _options(
+    mode: Mode, quarantine: Any, limit_rows: Any, count: Counted, machine: Any, zone: str, **more: bool
+) -> ReadOptions:
     return ReadOptions(
         mode=mode,
         quarantine_path=quarantine,
         limit_rows=limit_rows,
         count=count,
         machine=machine,
-        more={"zone": check_zone(zone)},
+        more={"zone": check_zone(zone)} | more,
     )
 
 
@@ -175,9 +182,12 @@ def _read(path: Path, power: PowerProfile, options: ReadOptions) -> Workload:
     def power_of(batch: Batch) -> dict[str, Column]:
         found = statistics(batch.columns[POWER])
         raw.append((found.entries, found.faulty))
-        return {"recorded_energy_j": found.total, "mean_power_w": found.mean} | (
-            {"max_power_w": found.largest} if power.sample_s else {}
-        )
+        columns = {"recorded_energy_j": found.total, "mean_power_w": found.mean}
+        if power.sample_s:
+            columns["max_power_w"] = found.largest
+        if options.more.get("series"):
+            columns["power_series_w"] = samples(batch.columns[POWER], found.mean)
+        return columns
 
     records = read_records(path, profile, Findings(), limit_rows=options.limit_rows, each_batch=power_of)
     if len(records):
@@ -219,6 +229,8 @@ def _settle_power(records: Records, power: PowerProfile, entries: Column, faulty
     for name in ("recorded_energy_j", "mean_power_w", "max_power_w"):
         if name in records.more:
             records.more[name][absurd] = np.nan
+    for row in np.flatnonzero(absurd) if "power_series_w" in records.more else ():
+        records.more["power_series_w"][row] = ()
 
 
 def _settle_limits(records: Records, power: PowerProfile) -> None:

@@ -47,6 +47,21 @@ def statistics(array: Any) -> ListStatistics:
     )
 
 
+def samples(array: Any, means: Column) -> Column:
+    """Return each list as a tuple of watts, faulty entries as the list's mean; empty where all are faulty.
+
+    Args:
+        array: Arrow list column.
+        means: of the valid entries of each list, NaN without any.
+    """
+    found = np.empty(len(array), dtype=object)
+    is_numbers = _holds_numbers(array.type)
+    for row, mean in enumerate(means.tolist()):
+        listed = array[row].as_py() if is_numbers and mean == mean else None  # noqa: PLR0124 - NaN alone differs
+        found[row] = tuple(float(w) if w is not None and w >= 0 else mean for w in listed or ())
+    return found
+
+
 def _holds_numbers(kind: Any) -> bool:
     """Tell whether *kind* is an Arrow type of lists of numbers; a list that is always empty may have any."""
     import pyarrow as pa

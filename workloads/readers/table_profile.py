@@ -173,7 +173,7 @@ def _records(columns: dict[str, Any], profile: TableProfile, chosen: Mapping[str
         if name.startswith("carried "):
             target: dict[str, Any] = records.coded if isinstance(column, Coded) else records.more
             target[name.removeprefix("carried ")] = column
-        elif name in MEASURED:
+        elif name in (*MEASURED, "power_series_w"):
             records.more[name] = column
     return records
 
