@@ -28,7 +28,7 @@ test: ## Set up the development tools and check everything
 	$(VENV)/python -m pytest -n 2 --dist worksteal $(UNMEASURED)
 
 nightly: ## Run the long tests: whole logs, millions of lines, 2,000 examples a property
-	@.ci/venv dev
+	@.ci/venv nightly
 	HPCSIM_PROFILE=nightly $(VENV)/python -m pytest -n 2 --dist worksteal -m "nightly or not nightly"
 
 bench: ## Measure speed; prints ratios and never fails on one

@@ -78,6 +78,12 @@ def test_columns_named_for_a_dump_without_a_header(read):
         read(text, columns="JobID,State")
 
 
+def test_columns_named_beside_a_header_have_to_be_those_of_the_header(read):
+    assert read(dump(row()), columns=",".join(FIELDS)).job_id.tolist() == [1]
+    with pytest.raises(WorkloadError, match="has a header, and it names other columns"):
+        read(dump(row()), columns="JobID,Submit,Start,End")
+
+
 def test_output_for_people_is_refused_with_the_way_out(read):
     text = "JobID           JobName  Partition\n------------ ---------- ----------\n1 a b\n"
     with pytest.raises(WorkloadError, match=r"for people, in which long values are cut. Export it with -P"):

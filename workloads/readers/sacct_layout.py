@@ -63,13 +63,17 @@ def detect(
     """Return the layout of a dump by its first line; *columns* name those of one without a header.
 
     Raises:
-        WorkloadError: it is no such dump, or has no header and columns that are not known.
+        WorkloadError: it is no such dump, has no header and columns that are not known, or a header that
+            names others than *columns*.
     """
     given = None if delimiter is None else delimiter.encode()
     if given is not None and given[:1] in b"\r\n":
         raise WorkloadError("A line end cannot delimit fields.", "Give another delimiter.", field="delimiter")
     header = _header(first_line, given)
     if header is not None:
+        if columns is not None and tuple(columns) != header.names:
+            cause = f"{path} has a header, and it names other columns than those given."
+            raise WorkloadError(cause, "Leave columns away: the header is right.", path=path, line=1)
         return header
     separator = given or b"|"
     width = first_line.count(separator) + 1
