@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import simpy
@@ -38,6 +39,7 @@ from hpcsim.engine.power import PowerBook
 from hpcsim.engine.powered_ledger import PoweredLedger
 from hpcsim.engine.processes import Arrivals
 from hpcsim.engine.queue import JobQueue
+from hpcsim.engine.requests import check_requests, check_watts
 from hpcsim.engine.scalings import Scalings
 from hpcsim.engine.truth import Truth
 from hpcsim.engine.view import EngineSystem
@@ -103,6 +105,9 @@ class Simulation:
         arguments.check_seed(seed)
         arguments.check_grace(grace_s)
         arguments.check_scaling(scaling)
+        arguments.check_choice("power_trace", power_trace, get_args(PowerTrace))
+        arguments.check_choice("books", books, (None, *get_args(Books)))
+        check_requests(workload)
         _refuse_unsupported(workload, feedback)
         self.workload = workload
         self.cluster = cluster
@@ -311,6 +316,7 @@ class Simulation:
         if not isinstance(ledger, PoweredLedger):
             return None
         layout = ledger.layout
+        check_watts(self.workload)
         arguments.check_cap_means_something(self.workload, self.cluster)
         book = PowerBook(self.env, self.cluster, layout, true_power)
         if isinstance(layout, WithWatts):
