@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hpcsim.cluster import Cluster, NodeGroup, Partition
-from hpcsim.errors import ClusterError, InvalidArgument, WorkloadError
+from hpcsim.errors import ClusterError, InvalidArgument, Unsupported, WorkloadError
 from hpcsim.power import CapStep, NodePower, Tariff
 from hpcsim.workload import Workload
 from tests.schedules import run, simulation
@@ -113,3 +113,14 @@ def test_a_wrong_choice_is_refused_by_name(option: str) -> None:
     """With the choices there are."""
     with pytest.raises(InvalidArgument, match=f"`{option}` is 'foo'. Give one of "):
         simulation(one_job(), MACHINE, "easy", **{option: "foo"})
+
+
+def test_a_machine_of_too_many_nodes_to_follow_is_refused() -> None:
+    """One by one, as power and sharing need; counted nodes may be many more."""
+    many = 50_000_000
+    powered = Cluster(groups=(NodeGroup(nodes=many, power=NodePower(idle_w=1, busy_w=2)),))
+    with pytest.raises(Unsupported, match="has 50000000 nodes, too many to follow the power"):
+        simulation(one_job(), powered, "easy")
+    with pytest.raises(Unsupported, match="leave out power and sharing"):
+        simulation(one_job(exclusive=False), Cluster.of_nodes(many), "easy")
+    run(one_job(), Cluster.of_nodes(many), "easy")
