@@ -145,7 +145,8 @@ class NodePlan:
     def beside(self, job: Job, end_s: float) -> Start | None:
         """Return the decision that starts *job* now, to end by *end_s*, and delays no promise; None: there is none.
 
-        It ends later by as much as its nodes boot. It names nodes only where the default choice would delay a promise and another would not.
+        It ends later by as much as its nodes boot. The decision names nodes only where the default choice would delay a
+        promise and another would not.
         """
         free = self.state if self._cap is None else self._under_cap(job, self.now_s, self.state)
         claim = self.layout.claim(job, free)

@@ -219,7 +219,7 @@ class Simulation:
         arguments.check_job(job)
         arguments.check_run_time(run_s)
         arguments.check_is_served(job, self.columns.books)
-        queued = replace(job, row=len(self.columns.state), submit_s=self.env.now)
+        queued = replace(job, row=len(self.columns.state), submit_s=self.env.now, requested=None)
         is_whole = isinstance(queued.nodes, int) and 1 <= queued.nodes <= MOST_NODES
         if not is_whole or not queued.limit_s >= 0 or not 0 <= run_s < math.inf or end_state not in END_STATES:
             raise WorkloadError(

@@ -1,4 +1,4 @@
-"""What boots do to promises: one that is missed does not hold up the run, and nobody who boots delays a reserved job."""
+"""What boots do to promises: one that is missed does not hold up the run, and no boot delays a reserved job."""
 
 from __future__ import annotations
 
