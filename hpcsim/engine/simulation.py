@@ -102,11 +102,7 @@ class Simulation:
     ) -> None:
         arguments.check_description(workload, cluster)
         arguments.check_plug_ins(policy, recorders, placement, advisor)
-        arguments.check_seed(seed)
-        arguments.check_grace(grace_s)
-        arguments.check_scaling(scaling)
-        arguments.check_choice("power_trace", power_trace, get_args(PowerTrace))
-        arguments.check_choice("books", books, (None, *get_args(Books)))
+        _check_options(seed, grace_s, scaling, books, power_trace)
         check_requests(workload)
         _refuse_unsupported(workload, feedback)
         self.workload = workload
@@ -369,6 +365,14 @@ class Simulation:
             "with nothing left to happen.",
             "Start them, Reject them, or yield WakeAt(later).",
         )
+
+
+def _check_options(seed: int, grace_s: float, scaling: SpeedUp | None, books: Books | None, trace: PowerTrace) -> None:
+    arguments.check_seed(seed)
+    arguments.check_grace(grace_s)
+    arguments.check_scaling(scaling)
+    arguments.check_choice("books", books, (None, *get_args(Books)))
+    arguments.check_choice("power_trace", trace, get_args(PowerTrace))
 
 
 def _first_submit_s(workload: Workload) -> float:
