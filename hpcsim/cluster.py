@@ -42,6 +42,9 @@ class NodeGroup:
     def __post_init__(self) -> None:
         for name in ("nodes", "cores", "gpus", "memory_bytes"):
             _check_whole(f"Node group '{self.name}'", name, getattr(self, name))
+        _check_each(f"Node group '{self.name}'", "allocation_sizes", self.allocation_sizes, int)
+        _check_each(f"Node group '{self.name}'", "features", self.features, str)
+        _check_each(f"Node group '{self.name}'", "power", () if self.power is None else (self.power,), NodePower)
         for size in self.allocation_sizes:
             _check_whole(f"Node group '{self.name}'", "allocation_sizes", size, least=1)
         if self.nodes < 1 or self.cores < 1 or self.gpus < 0 or self.memory_bytes < 0:
@@ -71,6 +74,7 @@ class Partition:
 
     def __post_init__(self) -> None:
         what = f"Partition '{self.name}'"
+        _check_each(what, "groups", self.groups, str)
         if not self.groups:
             raise ClusterError(f"{what} has no node group.", "Name at least one in its `groups`.")
         check_amount(what, "max_limit_s", self.max_limit_s, may_be_zero=False)
@@ -111,6 +115,10 @@ class Cluster:
     tariff: Tariff | None = None
 
     def __post_init__(self) -> None:
+        parts = {"groups": NodeGroup, "partitions": Partition, "power_cap_steps": CapStep}
+        for name, kind in (*parts.items(), ("tariff", Tariff)):
+            value = getattr(self, name)
+            _check_each("The cluster", name, value if name in parts else () if value is None else (value,), kind)
         if not self.groups:
             raise ClusterError("The cluster has no node group.", "Add at least one, or use Cluster.of_nodes(N).")
         _refuse_too_many("The cluster", self.nodes)
@@ -271,6 +279,14 @@ def _check_whole(what: str, name: str, value: Any, least: int | None = None) -> 
         raise ClusterError(f"{what} has {name} = {value!r}.", "Give a whole number.")
     if least is not None and value < least:
         raise ClusterError(f"{what} has {name} = {value!r}.", f"Give at least {least}.")
+
+
+def _check_each(what: str, name: str, values: Any, kind: type) -> None:
+    """Refuse what is no collection of *kind*; a text is one value, not a collection of letters."""
+    is_collection = isinstance(values, tuple | list | frozenset | set)
+    wrong = [value for value in values if not isinstance(value, kind)] if is_collection else [values]
+    if wrong:
+        raise ClusterError(f"{what} has {name} = {wrong[0]!r}.", f"Give {kind.__name__} values, in a tuple if several.")
 
 
 def _refuse_repeats(what: str, names: list[str]) -> None:

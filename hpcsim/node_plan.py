@@ -45,6 +45,7 @@ class NodePlan:
         layout: the rules of which job may use which nodes.
         state: what is free now.
         next_promise_s: the first of the promised starts, a huge number without one.
+        boot_s: returns how long a job that is given the nodes of a claim now waits for those that are off.
         decide: returns the decision that starts a job now on the nodes of a claim, by name where the
             default choice would be another; None if they are not all free.
     """
@@ -68,6 +69,7 @@ class NodePlan:
         self._ends = ends
         self.decide = decide
         self._cap = cap
+        self.boot_s: Callable[[Job, Claim], float] = lambda job, claim: 0.0  # noqa: ARG005 - all nodes are on
         self.next_promise_s = NEVER
         self._promises: list[Promise] = []
         self._contested: frozenset[str] = frozenset()
@@ -143,29 +145,32 @@ class NodePlan:
     def beside(self, job: Job, end_s: float) -> Start | None:
         """Return the decision that starts *job* now, to end by *end_s*, and delays no promise; None: there is none.
 
-        It names nodes only where the default choice would delay a promise and another would not.
+        It ends later by as much as its nodes boot. The decision names nodes only where the default choice would delay a
+        promise and another would not.
         """
         free = self.state if self._cap is None else self._under_cap(job, self.now_s, self.state)
         claim = self.layout.claim(job, free)
         if claim is None:
             return None
-        if not self._delays(claim, job, end_s):
-            self._start(job, claim, end_s)
+        by_s = end_s + self.boot_s(job, claim)
+        if not self._delays(claim, job, by_s):
+            self._start(job, claim, by_s)
             return Start(job)
         contested, wanted = self._contested, self.layout.eligible(job).groups
         if wanted is contested or wanted <= contested:
             return None
         for other in self.layout.claims(job, free, contested):
-            if other != claim and not self._delays(other, job, end_s):
-                self._start(job, other, end_s)
+            by_s = end_s + self.boot_s(job, other)
+            if other != claim and not self._delays(other, job, by_s):
+                self._start(job, other, by_s)
                 return self.decide(job, other)
         return None
 
     def start(self, job: Job, end_s: float) -> Start:
-        """Return the decision that starts *job*, which fits, now, to end by *end_s*."""
+        """Return the decision that starts *job*, which fits, now, to end by *end_s*, later by as much as it boots."""
         claim = self.layout.claim(job, self._under_cap(job, self.now_s, self.state))
         if claim is not None:
-            self._start(job, claim, end_s)
+            self._start(job, claim, end_s + self.boot_s(job, claim))
         return Start(job)
 
     def _start(self, job: Job, claim: Claim, end_s: float) -> None:

@@ -36,7 +36,7 @@ class NodePower:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            check_amount("Node power", field.name, getattr(self, field.name))
+            check_amount("Node power", field.name, getattr(self, field.name), may_be_inf=field.name == "idle_timeout_s")
         if self.waiting_share > 1:
             raise ClusterError(f"Node power has waiting_share = {self.waiting_share}.", "Give a share from 0 to 1.")
 
@@ -51,8 +51,8 @@ class CapStep:
     power_cap_w: float
 
     def __post_init__(self) -> None:
-        if not math.isfinite(self.from_s):
-            raise ClusterError(f"A power cap holds from {self.from_s} s.", "Give seconds of the log's clock.")
+        if not _is_finite(self.from_s):
+            raise ClusterError(f"A power cap holds from {self.from_s!r} s.", "Give seconds of the log's clock.")
         check_amount("A step of the power cap", "power_cap_w", self.power_cap_w)
 
 
@@ -75,17 +75,24 @@ class Tariff:
     def __post_init__(self) -> None:
         for name in ("price_per_kwh", "co2_kg_per_kwh"):
             hours = getattr(self, name)
-            if not hours or not all(math.isfinite(hour) for hour in hours):
-                raise ClusterError(f"The tariff has {name} = {list(hours)!r}.", "Give a number for each hour.")
+            if not isinstance(hours, tuple | list) or not hours or not all(_is_finite(hour) for hour in hours):
+                raise ClusterError(f"The tariff has {name} = {hours!r}.", "Give a tuple, a number for each hour.")
+        if not _is_finite(self.start_s):
+            raise ClusterError(f"The tariff has start_s = {self.start_s!r}.", "Give seconds of the log's clock.")
 
 
-def check_amount(what: str, name: str, value: Any, *, may_be_zero: bool = True) -> None:
+def check_amount(what: str, name: str, value: Any, *, may_be_zero: bool = True, may_be_inf: bool = True) -> None:
     """Refuse what is no number, NaN, and what is below zero.
 
     Raises:
         ClusterError: *value*, the field *name* of *what*, is such a thing.
     """
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not value >= 0 or (value == 0 and not may_be_zero):
+    if not is_number or not value >= 0 or (value == 0 and not may_be_zero) or (value == math.inf and not may_be_inf):
         bound = "0 or more" if may_be_zero else "above 0"
-        raise ClusterError(f"{what} has {name} = {value!r}.", f"Give a number, {bound}; inf where there is none.")
+        end = "; inf where there is none" if may_be_inf else ""
+        raise ClusterError(f"{what} has {name} = {value!r}.", f"Give a number, {bound}{end}.")
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

@@ -52,12 +52,22 @@ class ConservativePlan(Listener):
         self._arrived: list[Job] = []
         self._must_compress = False
         self._is_broken = False
+        self._has_changed = False
         self._next_s: float = math.inf
         self._wake_s: float = -math.inf
 
     def on_submit(self, job: Job, system: System) -> None:
         """A job has arrived; its promise is made in the pass of this instant."""
         self._arrived.append(job)
+
+    def on_change(self, old: Job, new: Job, system: System) -> None:
+        """A waiting job asks for something else: its promise is void, a new one is made in the pass of this instant."""
+        claim = self._promised.pop(old.row, None)
+        if claim is not None:
+            self._give_back(claim, claim.start_s, system)
+        self._must_compress |= claim is not None
+        self._has_changed = True
+        self._arrived = [*(job for job in self._arrived if job.row != old.row), new]
 
     def on_start(self, job: Job, node_ids: str, system: System) -> None:
         """A promise has been kept: its claim goes on as the running job's."""
@@ -160,6 +170,8 @@ class ConservativePlan(Listener):
         if not isinstance(self._order, FCFS):
             key = self._order.key
             claims.sort(key=lambda claim: key(claim.job, system))
+        elif self._has_changed:  # then promises are not in the order of arrival
+            claims.sort(key=lambda claim: (claim.job.submit_s, claim.job.row))
         return claims
 
     def _start_due(self, system: System) -> Iterator[Decision]:

@@ -172,6 +172,9 @@ class PerSetReservingPass(PerSetPass):
                 continue
             length_s = self._length_s(job, system)
             start_s, nodes = plan.earliest(job, length_s)
+            if start_s <= now_s and (boot_s := plan.boot_s(job, nodes)):
+                length_s += boot_s
+                start_s, nodes = plan.earliest(job, length_s)
             plan.take(nodes, start_s, start_s + length_s)
             start = plan.decide(job, nodes) if start_s <= now_s and system.fits(job) else None
             if start is not None:
@@ -191,6 +194,10 @@ class PerSetReservingPass(PerSetPass):
         """Return the decision that starts *job* in room that no reservation needs; None: there is none."""
         end_s = system.now_s + self._length_s(job, system)
         nodes = plan.has_room(job, end_s) if system.fits(job) else None
+        boot_s = 0.0 if nodes is None else plan.boot_s(job, nodes)
+        if boot_s:
+            end_s += boot_s
+            nodes = plan.has_room(job, end_s)
         start = None if nodes is None else plan.decide(job, nodes)
         if nodes is not None and start is not None:
             plan.take(nodes, system.now_s, end_s)

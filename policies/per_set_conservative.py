@@ -42,8 +42,12 @@ class PerSetConservativePlan(ConservativePlan):
 
     def _place(self, claim: Any, system: System) -> None:
         plan = self._future(system)
-        claim.start_s, claim.nodes = plan.earliest(claim.job, claim.length_s, system.now_s)
-        claim.end_s = claim.start_s + claim.length_s
+        length_s = claim.length_s
+        claim.start_s, claim.nodes = plan.earliest(claim.job, length_s, system.now_s)
+        if claim.start_s <= system.now_s and (boot_s := plan.boot_s(claim.job, claim.nodes)):
+            length_s += boot_s
+            claim.start_s, claim.nodes = plan.earliest(claim.job, length_s, system.now_s)
+        claim.end_s = claim.start_s + length_s
         plan.take(claim.nodes, claim.start_s, claim.end_s)
 
     def _compress(self, system: System) -> Iterator[Decision]:

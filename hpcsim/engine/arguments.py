@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -76,6 +76,17 @@ def check_scaling(scaling: Any) -> None:
     """
     if scaling is not None:
         _check_kind("scaling", scaling, SpeedUp, "Give a law, as hpcsim.speedup.Amdahl(0.05).")
+
+
+def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
+    """Refuse what is none of *choices*.
+
+    Raises:
+        InvalidArgument: it is none of them.
+    """
+    if value not in choices:
+        known = ", ".join(str(choice) for choice in choices if choice is not None)
+        raise InvalidArgument(f"The argument `{name}` is {_shown(value)}.", f"Give one of {known}.")
 
 
 def check_until(until: Any, now_s: float) -> None:

@@ -19,6 +19,9 @@ from hpcsim.powered_nodes import PoweredNodes, PoweredSharedNodes
 from hpcsim.shared_nodes import SharedNodes
 from hpcsim.workload import Workload
 
+MOST_NAMED = 2_000_000
+"""No machine whose nodes are looked at one by one has more: shared ones, and those whose power is described."""
+
 Books = Literal["counting", "nodes", "shared"]
 """Identical exclusive nodes, exclusive nodes that differ, nodes that jobs may share."""
 
@@ -38,8 +41,13 @@ def make_ledger(
     """Return empty books of this kind; those of a machine whose power is described still need `connect`.
 
     Raises:
-        Unsupported: they cannot serve this placement.
+        Unsupported: they cannot serve this placement, or so many nodes.
     """
+    if (books == "shared" or cluster.has_power) and cluster.nodes > MOST_NAMED:
+        raise Unsupported(
+            f"Cluster '{cluster.name}' has {cluster.nodes} nodes, too many to follow the power or the jobs of each.",
+            f"Give at most {MOST_NAMED} nodes, or leave out power and sharing.",
+        )
     if books == "counting" and not cluster.has_power:
         return CountingLedger(cluster, placement, limits_bind)
     if books == "shared" and placement is not None:

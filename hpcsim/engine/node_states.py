@@ -37,6 +37,8 @@ class NodeStates:
     Attributes:
         powers: watts and times of each class.
         on: nodes of each class that are on or shut down; both draw idle watts without a job.
+        wanted: of those, nodes that shut down and will boot, as a job waits for them.
+        strays: nodes of each class that boot for nobody, as the job that wanted them was cancelled.
     """
 
     def __init__(self, env: Any, layout: NodeLayout, before: Callable[[], None], after: Callable[[], None]) -> None:
@@ -48,6 +50,8 @@ class NodeStates:
         self.on = [kind.nodes for kind in layout.classes]
         self.booting = [0] * len(self.on)
         self.off = [0] * len(self.on)
+        self.wanted = [0] * len(self.on)
+        self.strays = [0] * len(self.on)
         nodes = layout.classes[-1].high + 1
         self._state = np.zeros(nodes, dtype=np.uint8)
         self._done_s = np.zeros(nodes)  # when a transition is over
@@ -102,24 +106,59 @@ class NodeStates:
                 booting_w.append(max(power.boot_w - now_w, 0.0))
         return math.fsum(rising_w), math.fsum(booting_w)
 
+    def ahead_w(self, *, of_all: bool) -> float:
+        """Return by how much more than now nodes under way will draw, idle or booting: all of them, or strays alone."""
+        booting = self.booting if of_all else self.strays
+        kinds = zip(self.powers, booting, self.wanted, strict=True)
+        return math.fsum(
+            boots * max(power.idle_w - power.boot_w, 0.0) + (of_all and waits * max(power.boot_w - power.idle_w, 0.0))
+            for power, boots, waits in kinds
+        )
+
+    def climb_w(self, intervals: Sequence[Interval]) -> float:
+        """Return by how much more than `ahead_w` counts these nodes will draw, idle or booting, if they are taken."""
+        return math.fsum(self._climb_w(node) for node in node_ids(intervals) if self._state[node] in {SHUTTING, OFF})
+
+    def _climb_w(self, node: int) -> float:
+        power = self.powers[self._layout.class_of(node)]
+        if self._state[node] == OFF:
+            return max(power.boot_w, power.idle_w) - power.off_w
+        return 0.0 if self._is_wanted[node] else max(power.boot_w - power.idle_w, 0.0)
+
     def occupied(self, intervals: Sequence[Interval]) -> None:
         """A job has been given these nodes: those that are not on boot."""
         nodes = node_ids(intervals)
-        self._idle_since_s[nodes] = math.nan
         if not self._away:
+            self._idle_since_s[nodes] = math.nan
             return
         for at, some in self._by_class(nodes):
+            self.strays[at] -= sum(self._is_stray(node) for node in some)
+            self._idle_since_s[some] = math.nan
             off = [node for node in some if self._state[node] == OFF]
-            self._is_wanted[[node for node in some if self._state[node] == SHUTTING]] = True
+            down = [node for node in some if self._state[node] == SHUTTING and not self._is_wanted[node]]
+            self._is_wanted[down] = True
+            self.wanted[at] += len(down)
             self.off[at] -= len(off)
             self._boot(at, off)
+
+    def _is_stray(self, node: int) -> bool:
+        return bool(self._state[node] == BOOTING and not math.isnan(self._idle_since_s[node]))
 
     def vacated(self, intervals: Sequence[Interval]) -> None:
         """Nobody holds anything of these nodes any more."""
         nodes = node_ids(intervals)
         self._idle_since_s[nodes] = self._env._now
         for at, some in self._by_class(nodes):
+            if self._away:
+                self._let_go(at, some)
             self._watch(at, some)
+
+    def _let_go(self, kind: int, nodes: list[int]) -> None:
+        """Nobody waits for these nodes any more: those that shut down stay off, those that boot do so for nobody."""
+        down = [node for node in nodes if self._is_wanted[node]]
+        self._is_wanted[down] = False
+        self.wanted[kind] -= len(down)
+        self.strays[kind] += sum(self._is_stray(node) for node in nodes)
 
     def _by_class(self, nodes: Iterable[int]) -> list[tuple[int, list[int]]]:
         found: dict[int, list[int]] = {}
@@ -155,6 +194,7 @@ class NodeStates:
         wanted = [node for node in event.nodes if self._is_wanted[node]]
         gone = [node for node in event.nodes if not self._is_wanted[node]]
         self._is_wanted[wanted] = False
+        self.wanted[event.kind] -= len(wanted)
         self.on[event.kind] -= len(event.nodes)
         self.off[event.kind] += len(gone)
         self._state[gone] = OFF
@@ -183,6 +223,7 @@ class NodeStates:
         self.on[event.kind] += len(event.nodes)
         idle = [node for node in event.nodes if not math.isnan(self._idle_since_s[node])]
         if idle:  # the job that wanted them was cancelled meanwhile
+            self.strays[event.kind] -= len(idle)
             self._idle_since_s[idle] = self._env._now
             self._watch(event.kind, idle)
         self._after()

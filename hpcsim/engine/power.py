@@ -107,12 +107,13 @@ class PowerBook:
     @property
     def committed_w(self) -> float:
         """What the machine may draw now by the declarations of the running jobs."""
-        return math.fsum([*(self._beyond_w(drawing) for drawing in self._drawings.values()), *self._rest_w()])
+        ahead_w = self.states.ahead_w(of_all=self._cores is not None)
+        return math.fsum([*(self._beyond_w(drawing) for drawing in self._drawings.values()), *self._rest_w(), ahead_w])
 
     def _beyond_w(self, drawing: Drawing) -> float:
         """Return what a job may draw beyond what idle, booting and off nodes are accounted for.
 
-        Where nodes are shared, a job whose nodes still boot is counted as if none had begun to.
+        Where nodes are shared, a node that boots is counted by itself, for all jobs that wait for it.
         """
         if drawing.has_begun or self._cores is not None:
             return drawing.committed_w
@@ -135,31 +136,43 @@ class PowerBook:
     def _need_w(self, job: Job, shares: Sequence[Share], intervals: Sequence[Interval]) -> float:
         """Return what *job* adds to what is drawn now: at its start, or before it while nodes boot."""
         running_w = declared_w(job, shares) - idle_w(shares)
-        rising_w, booting_w = (0.0, 0.0) if self.states.all_are_on else self.states.boots_w(intervals)
-        return max(running_w + rising_w, booting_w) if self._cores is None else running_w + rising_w + booting_w
+        if self.states.all_are_on:
+            return running_w
+        if self._cores is not None:
+            return running_w + self.states.climb_w(intervals)
+        rising_w, booting_w = self.states.boots_w(intervals)
+        return max(running_w + rising_w, booting_w)
 
     def never_admits(self, job: Job, claims: Sequence[Claim], length_s: float) -> str:
         """Return why *job* exceeds the cap even with all other nodes idle, or the empty string."""
         least_w = math.inf
         for claim in claims:
             shares = self._shares(self._by_class(job, claim))
-            running_w = declared_w(job, shares) - idle_w(shares)
-            boots_w = math.fsum(nodes * p.boot_w for nodes, p in shares if p.idle_timeout_s < math.inf)
-            alone_w = max(running_w, boots_w) if self._cores is None else running_w + boots_w
-            least_w = min(least_w, alone_w)
+            running_w, boots_w = declared_w(job, shares) - idle_w(shares), self._boots_w(claim, shares)
+            least_w = min(least_w, max(running_w, boots_w) if self._cores is None else running_w + boots_w)
         need_w, cap_w = self._idle_machine_w + least_w, self.cap.best_w(self._env._now, length_s)
         if need_w <= cap_w + _TOLERANCE_W:
             return ""
         return f"needs {need_w:g} W with all other nodes idle, the power cap is {cap_w:g} W"
+
+    def _boots_w(self, claim: Claim, shares: Sequence[Share]) -> float:
+        """Return by how much more than idle the nodes of a claim draw while they boot, if they are ever off."""
+        nodes = shares
+        if isinstance(self._layout, SharedNodes):
+            kinds = map(self._layout.class_of, self._layout.nodes_in(claim))
+            nodes = [Share(1, self.states.powers[at]) for at in kinds]
+        return math.fsum(n * max(p.boot_w - p.idle_w, 0.0) for n, p in nodes if p.idle_timeout_s < math.inf)
 
     def started(self, held: NodeAllocation) -> None:
         """A job has been given its nodes: those that are off boot; it draws power from its start on."""
         self._advance()
         by_class = self._by_class(held.job, held.claim)
         drawing = Drawing(held, by_class, self._shares(by_class))
-        drawing.committed_w = self._need_w(held.job, drawing.shares, held.intervals)
         if self._cores is None:
-            drawing.committed_w += self.states.drawn_w(held.intervals)
+            need_w = self._need_w(held.job, drawing.shares, held.intervals)
+            drawing.committed_w = need_w + self.states.drawn_w(held.intervals)
+        else:
+            drawing.committed_w = declared_w(held.job, drawing.shares) - idle_w(drawing.shares)
         drawing.steps = self._truth.steps(held.job, drawing.shares)
         drawing.next_w = next(drawing.steps)[1]
         self._drawings[held.job.row] = drawing

@@ -10,7 +10,7 @@ from hpcsim.engine.power import PowerBook
 from hpcsim.engine.shared_ledger import SharedLedger
 from hpcsim.job import Job
 from hpcsim.node_ids import Interval, intervals_of
-from hpcsim.node_layout import State
+from hpcsim.node_layout import Claim, State
 from hpcsim.node_plan import NodePlan, PlannedEnd
 
 
@@ -74,11 +74,20 @@ class PoweredLedger(NodeLedger):
         plan = super().plan(now_s, ends)
         cap = self.power.cap
         if not cap.is_there:
+            plan.boot_s = self._boot_s
             return plan
         plan.state[-1] = -self.power.committed_w
         steps: list[PlannedEnd] = [(time_s, -1, ()) for time_s in cap.times_s if time_s > now_s]
         planned = sorted([*plan.planned_ends, *steps], key=_when)
-        return NodePlan(self.layout, now_s, plan.state, planned, self.decide, cap)
+        plan = NodePlan(self.layout, now_s, plan.state, planned, self.decide, cap)
+        plan.boot_s = self._boot_s
+        return plan
+
+    def _boot_s(self, job: Job, claim: Claim) -> float:
+        """Return how long *job* waits for its nodes to boot if it is given those of *claim* now."""
+        if self.power.states.all_are_on:
+            return 0.0
+        return self.power.states.ready_s(self._nodes_for(job, claim)) - self.power.now_s
 
     def _state_for(self, job: Job) -> State:
         if not self.power.cap.is_there:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import simpy
@@ -38,6 +39,7 @@ from hpcsim.engine.power import PowerBook
 from hpcsim.engine.powered_ledger import PoweredLedger
 from hpcsim.engine.processes import Arrivals
 from hpcsim.engine.queue import JobQueue
+from hpcsim.engine.requests import check_requests, check_watts
 from hpcsim.engine.scalings import Scalings
 from hpcsim.engine.truth import Truth
 from hpcsim.engine.view import EngineSystem
@@ -100,9 +102,8 @@ class Simulation:
     ) -> None:
         arguments.check_description(workload, cluster)
         arguments.check_plug_ins(policy, recorders, placement, advisor)
-        arguments.check_seed(seed)
-        arguments.check_grace(grace_s)
-        arguments.check_scaling(scaling)
+        _check_options(seed, grace_s, scaling, books, power_trace)
+        check_requests(workload)
         _refuse_unsupported(workload, feedback)
         self.workload = workload
         self.cluster = cluster
@@ -214,7 +215,7 @@ class Simulation:
         arguments.check_job(job)
         arguments.check_run_time(run_s)
         arguments.check_is_served(job, self.columns.books)
-        queued = replace(job, row=len(self.columns.state), submit_s=self.env.now)
+        queued = replace(job, row=len(self.columns.state), submit_s=self.env.now, requested=None)
         is_whole = isinstance(queued.nodes, int) and 1 <= queued.nodes <= MOST_NODES
         if not is_whole or not queued.limit_s >= 0 or not 0 <= run_s < math.inf or end_state not in END_STATES:
             raise WorkloadError(
@@ -311,6 +312,7 @@ class Simulation:
         if not isinstance(ledger, PoweredLedger):
             return None
         layout = ledger.layout
+        check_watts(self.workload)
         arguments.check_cap_means_something(self.workload, self.cluster)
         book = PowerBook(self.env, self.cluster, layout, true_power)
         if isinstance(layout, WithWatts):
@@ -363,6 +365,14 @@ class Simulation:
             "with nothing left to happen.",
             "Start them, Reject them, or yield WakeAt(later).",
         )
+
+
+def _check_options(seed: int, grace_s: float, scaling: SpeedUp | None, books: Books | None, trace: PowerTrace) -> None:
+    arguments.check_seed(seed)
+    arguments.check_grace(grace_s)
+    arguments.check_scaling(scaling)
+    arguments.check_choice("books", books, (None, *get_args(Books)))
+    arguments.check_choice("power_trace", trace, get_args(PowerTrace))
 
 
 def _first_submit_s(workload: Workload) -> float:

@@ -17,8 +17,9 @@ from hpcsim.node_ids import MOST_NODES
 from hpcsim.power import CapStep, NodePower, Tariff
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
-amounts = st.floats(min_value=0, max_value=1e12) | st.just(math.inf)
-powers = st.none() | st.builds(NodePower, idle_w=amounts, busy_w=amounts, boot_s=amounts, idle_timeout_s=amounts)
+watts = st.floats(min_value=0, max_value=1e12)
+amounts = watts | st.just(math.inf)
+powers = st.none() | st.builds(NodePower, idle_w=watts, busy_w=watts, boot_s=watts, idle_timeout_s=amounts)
 rates = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=3).map(tuple)
 tariffs = st.none() | st.builds(Tariff, price_per_kwh=rates, co2_kg_per_kwh=rates, start_s=st.floats(-1e9, 1e9))
 steps = st.lists(

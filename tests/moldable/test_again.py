@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hpcsim import Cluster, make_policy
 from hpcsim.decision import Reserve, Start
 from hpcsim.engine.simulation import Simulation
 from hpcsim.job import Job, JobState
-from hpcsim.policies import FCFS, SJF
+from hpcsim.policies import FCFS, SJF, Conservative
 from hpcsim.results.run import collect
 from hpcsim.speedup import PowerLaw
 from hpcsim.testing import verify
@@ -130,3 +131,28 @@ def test_every_kind_of_policy_lives_with_it(name: str) -> None:
     assert result.jobs["nodes"].tolist() == [4, 2, 1]
     assert (result.jobs["start_s"] >= 0).all()
     verify(result, sim.workload, sim.cluster, scaling=IDEAL)
+
+
+@pytest.mark.parametrize("books", ["counting", "nodes"])
+def test_conservative_gives_back_what_a_changed_job_was_promised(books: Any) -> None:
+    """a holds all 4 nodes until 100; b, of 4, is promised 100 to 120; c, of 1, comes behind it, at 120. At 5 b is
+    advised 2 nodes, for 40 s: c fits beside it at 100. A job that is changed before its first pass is no stranger."""
+    workload = Workload.of(
+        submit_s=[0, 1, 2],
+        run_s=[100, 20, 30],
+        nodes=[4, 4, 1],
+        allowed_nodes=[(), (2, 4), ()],
+    )
+    advisor = Erratic(answers=(None, 2))
+    sim = Simulation(
+        workload, Cluster.of_nodes(4), Conservative(), check=True, advisor=advisor, scaling=IDEAL, books=books
+    )
+    sim.run(until=5)
+    assert dict(sim.system.promised) == {1: 100, 2: 120}
+    sim.advise_again(sim.queue[0])
+    sim.run(until=6)
+    assert dict(sim.system.promised) == {1: 100, 2: 100}
+    late = sim.submit(replace(sim.queue[0], allowed_nodes=(1, 2)), 10)
+    sim.advise_again(late)
+    sim.run()
+    assert collect(sim).jobs["start_s"].tolist()[:3] == [0, 100, 100]

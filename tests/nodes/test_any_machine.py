@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,8 @@ GPU = NodePower(idle_w=200, busy_w=900, off_w=10, boot_w=300, boot_s=3, shutdown
 def machines(draw: Any, *, has_power: bool = True, may_switch_off: bool = True) -> Cluster:
     """Draw a machine of three groups under two overlapping partitions, some with power and a cap in steps."""
     timeout_s = draw(st.sampled_from([math.inf, 0, 4])) if may_switch_off else math.inf
-    powers = [_with_timeout(power, timeout_s) if has_power else None for power in (THIN, THIN, GPU)]
+    boot_w = draw(st.sampled_from([0.0, 180.0, 400.0]))
+    powers = [replace(p, idle_timeout_s=timeout_s, boot_w=boot_w) if has_power else None for p in (THIN, THIN, GPU)]
     groups = (
         NodeGroup(name="thin", nodes=3, cores=4, memory_bytes=8, power=powers[0]),
         NodeGroup(name="fat", nodes=2, cores=4, memory_bytes=32, power=powers[1]),
@@ -54,10 +56,6 @@ def machines(draw: Any, *, has_power: bool = True, may_switch_off: bool = True) 
         power_cap_w=draw(caps) if has_power else math.inf,
         power_cap_steps=cap_steps if has_power else (),
     )
-
-
-def _with_timeout(power: NodePower, timeout_s: float) -> NodePower:
-    return NodePower(**{name: getattr(power, name) for name in power.__slots__} | {"idle_timeout_s": timeout_s})
 
 
 def tuples_of(values: list[Any]) -> np.ndarray[Any, Any]:
@@ -257,6 +255,7 @@ class AnyMachine(RuleBasedStateMachine):
             *(JobState.COMPLETED, JobState.TIMEOUT, JobState.CANCELLED, JobState.REJECTED)
         }
         energy(columns)
+        assert most_above_the_cap(columns, self.cluster) <= 1e-6
 
 
 TestAnyMachine = AnyMachine.TestCase
