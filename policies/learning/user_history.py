@@ -17,7 +17,7 @@ REMEMBERED = 10
 REMEMBERED_OF_ALL = 100
 """Ended jobs of anybody that count in the machine's own mean."""
 
-RATIO, COUNT, SHIFT, LAST_TWO = range(4)
+RATIO, COUNT, WAITING, SHIFT, LAST_TWO = range(5)
 """Columns of `UserHistory.table`."""
 
 UNKNOWN = 0
@@ -29,9 +29,8 @@ class UserHistory:
 
     Attributes:
         table: a row a user: mean log10(run / request) / 3 within -1 to 1; log10(1 + ended jobs) / 3;
-            the mean again, / `LOG_SCALE`; log10 of the mean run of the last two / `LOG_SCALE`, ``inf``
+            waiting jobs; the mean again, / `LOG_SCALE`; log10 of the mean run of the last two / `LOG_SCALE`, ``inf``
             where there are not two.
-        waiting: waiting jobs of each user.
         log_ratio: mean log10(run / request) of the last jobs of all users, / 3.
     """
 
@@ -42,9 +41,8 @@ class UserHistory:
         self._ended: list[int] = [0]
         self._all: deque[float] = deque(maxlen=REMEMBERED_OF_ALL)
         self.log_ratio = 0.0
-        self.table = np.zeros((64, 4))
+        self.table = np.zeros((64, LAST_TWO + 1))
         self.table[:, LAST_TWO] = math.inf
-        self.waiting = np.zeros(64)
 
     def number(self, job: Job) -> int:
         """Return the number of a job's user, a new one for a user not seen before."""
@@ -59,6 +57,11 @@ class UserHistory:
             if number >= len(self.table):
                 self._grow()
         return number
+
+    def wait(self, number: int, change: int) -> None:
+        """Count a job of a user in (1) or out (-1) of the queue; nobody counts those of the unknown."""
+        if number != UNKNOWN:
+            self.table[number, WAITING] += change
 
     def learn(self, job: Job, outcome: JobOutcome) -> None:
         """Learn from a job that has run."""
@@ -76,13 +79,13 @@ class UserHistory:
         mean = sum(ratios) / len(ratios)
         last_two = math.log10(max(sum(runs_s) / 2, 1)) / LOG_SCALE if len(runs_s) == 2 else math.inf
         count = min(math.log10(1 + self._ended[number]) / 3, 1)
-        self.table[number] = (_clipped(mean), count, mean / LOG_SCALE, last_two)
+        waiting = self.table[number, WAITING]
+        self.table[number] = (_clipped(mean), count, waiting, mean / LOG_SCALE, last_two)
 
     def _grow(self) -> None:
         more = np.zeros_like(self.table)
         more[:, LAST_TWO] = math.inf
         self.table = np.concatenate([self.table, more])
-        self.waiting = np.concatenate([self.waiting, np.zeros(len(self.waiting))])
 
 
 def _clipped(mean: float) -> float:
