@@ -51,7 +51,7 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
 
     Args:
         workload: what sequences are cut from: a workload, several, or a `Sampler`. Default: a workload
-            by Lublin and Feitelson's model that offers 256 processors as much as they can do.
+            by Lublin and Feitelson's model that offers 256 processors half as much again as they can do.
         cluster: the machine; default: as many processors as the (first) workload's machine has.
         objective: a name of `OBJECTIVES`, an `Objective`, or a mapping of these to weights.
         window: slots for jobs, K.
@@ -286,7 +286,7 @@ def _check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
 def _default_workload() -> Workload:
     from hpcsim import registry
 
-    workload: Workload = registry.make("models", "lublin", jobs=5_000, nodes=256, load=1.0, seed=1)
+    workload: Workload = registry.make("models", "lublin", jobs=5_000, nodes=256, load=1.5, seed=1)
     return workload
 
 

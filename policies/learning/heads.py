@@ -105,7 +105,7 @@ class CommittedHead(AskingPass):
 
     def listeners(self) -> Sequence[Listener]:
         """Return this pass, and the sorted queue of candidates where there is one."""
-        return (self, self._sorted) if self._sorted else (self,)
+        return (self,) if self._sorted is None else (self, self._sorted)
 
     def on_submit(self, job: Job, system: System) -> None:
         """A job has arrived."""
