@@ -22,6 +22,7 @@ except ModuleNotFoundError as error:
 
 from hpcsim.cluster import Cluster
 from hpcsim.errors import InvalidArgument, InvalidDecision, closest
+from hpcsim.node_ids import format_intervals, intervals_of
 from hpcsim.policies.learning.episode import Episode, Rules
 from hpcsim.policies.learning.features import GLOBAL_FEATURES, JOB_FEATURES, NODE_FEATURES
 from hpcsim.policies.learning.heads import committed
@@ -233,7 +234,7 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
         if 0 <= slot < len(mask) and mask[slot]:
             return slot
         if self._on_invalid == "raise":
-            valid = ", ".join(map(str, np.flatnonzero(mask).tolist()))
+            valid = format_intervals(intervals_of(np.flatnonzero(mask).tolist()))
             raise InvalidDecision(
                 f"At t = {self.system.now_s} s the agent chose action {action!r}, which is not valid.",
                 f"Valid are {valid}: see action_masks(). on_invalid='fallback' takes the first of them instead.",

@@ -135,7 +135,7 @@ def test_heads_on_a_machine_of_unlike_nodes(backfill: str) -> None:
 
 
 def test_a_typo_in_backfill_is_told() -> None:
-    with pytest.raises(HpcsimError, match="backfill is 'easy-sjfb'. Did you mean 'easy-sjbf'"):
+    with pytest.raises(HpcsimError, match=r"backfill is 'easy-sjfb'\. Did you mean 'easy-sjbf'"):
         OrderedHeads(backfill="easy-sjfb")
 
 

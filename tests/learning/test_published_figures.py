@@ -15,8 +15,8 @@ from tests.oracle.test_published_figures import JOBS, LOGS, SLOWDOWNS, STARTS
 
 pytest.importorskip("gymnasium")
 
-from hpcsim.policies.learning.environment import SchedulingEnv  # noqa: E402 - needs Gymnasium
-from hpcsim.policies.learning.rule_agents import RuleAgent, play  # noqa: E402
+from hpcsim.policies.learning.environment import SchedulingEnv
+from hpcsim.policies.learning.rule_agents import RuleAgent, play
 
 BACKFILL = {"no backfilling": "rlscheduler-none", "backfilling": "rlscheduler"}
 

@@ -18,10 +18,10 @@ from tests.schedules import jobs
 
 pytest.importorskip("gymnasium")
 
-from hpcsim.policies.learning.environment import SchedulingEnv  # noqa: E402 - needs Gymnasium
-from hpcsim.policies.learning.heads import BACKFILLS, OrderedHeads  # noqa: E402
-from hpcsim.policies.learning.objectives import OBJECTIVES, BoundedSlowdown, MaxWait, WaitBeyondCap  # noqa: E402
-from hpcsim.policies.learning.rule_agents import RuleAgent, play  # noqa: E402
+from hpcsim.policies.learning.environment import SchedulingEnv
+from hpcsim.policies.learning.heads import BACKFILLS, OrderedHeads
+from hpcsim.policies.learning.objectives import OBJECTIVES, BoundedSlowdown, MaxWait, WaitBeyondCap
+from hpcsim.policies.learning.rule_agents import RuleAgent, play
 
 POWER = NodePower(idle_w=100, busy_w=300)
 
