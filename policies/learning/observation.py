@@ -116,32 +116,51 @@ class Observer(Recorder):
         self._waiting = WaitingColumns(Machine(cluster.nodes, memory_bytes, gpus), self.short_s)
         self._held = HeldNodes(cluster, self.groups)
         self._users = UserHistory()
+        self._arrived: dict[int, Job] = {}
+        self._begun: dict[int, tuple[Job, str, float]] = {}
+        self._ended: list[tuple[Job, float]] = []
 
     def on_submit(self, job: Job, system: System) -> None:
         """A job has entered the queue."""
-        user = self._users.number(job)
-        self._users.wait(user, 1)
-        self._waiting.add(job, user)
+        self._arrived[job.row] = job
 
     def on_leave(self, job: Job, system: System) -> None:
         """A job has left the queue."""
-        _, user = self._waiting.remove(job)
-        self._users.wait(user, -1)
+        if self._arrived.pop(job.row, None) is None:
+            _, user = self._waiting.remove(job)
+            self._users.wait(user, -1)
 
     def on_change(self, old: Job, new: Job, system: System) -> None:
         """A waiting job was changed in its place."""
-        serial, user = self._waiting.remove(old)
-        self._waiting.add(new, user, serial)
+        if old.row in self._arrived:
+            self._arrived[old.row] = new
+        else:
+            serial, user = self._waiting.remove(old)
+            self._waiting.add(new, user, serial)
 
     def on_start(self, job: Job, node_ids: str, system: System) -> None:
         """A job holds nodes from now on."""
-        self._held.start(job, node_ids, system.now_s)
+        self._begun[job.row] = (job, node_ids, system.now_s)
 
     def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
         """A job has ended: its nodes are free, its run time is history. One that never ran teaches nothing."""
-        self._held.end(job)
+        if self._begun.pop(job.row, None) is None:
+            self._held.end(job)
         if outcome.attempts:
-            self._users.learn(job, outcome)
+            self._ended.append((job, outcome.end_s - outcome.start_s))
+
+    def _settle(self) -> None:
+        """Enter what has happened since the last observation; what came and went in between never is."""
+        for job in self._arrived.values():
+            user = self._users.number(job)
+            self._users.wait(user, 1)
+            self._waiting.add(job, user)
+        for job, node_ids, start_s in self._begun.values():
+            self._held.start(job, node_ids, start_s)
+        self._users.learn(self._ended)
+        self._arrived.clear()
+        self._begun.clear()
+        self._ended.clear()
 
     def observe(self, system: System, hidden: Collection[int] = (), free: int | None = None) -> Observation:
         """Return what is seen now; all arrays are new.
@@ -151,6 +170,7 @@ class Observer(Recorder):
             hidden: rows of waiting jobs that are not to be seen yet.
             free: nodes that count as free; default: all that nobody holds.
         """
+        self._settle()
         free = system.free if free is None else free
         slots = self._waiting.window(self.window, hidden)
         jobs = np.zeros((self.window, len(JOB_FEATURES)), dtype=np.float32)

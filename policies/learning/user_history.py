@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from hpcsim.job import Job, JobOutcome
+from hpcsim.job import Job
 from hpcsim.policies.learning.features import LOG_SCALE
 
 REMEMBERED = 10
@@ -63,24 +64,30 @@ class UserHistory:
         if number != UNKNOWN:
             self.table[number, WAITING] += change
 
-    def learn(self, job: Job, outcome: JobOutcome) -> None:
-        """Learn from a job that has run."""
-        run_s = outcome.run_s
-        ratio = math.log10(max(run_s, 1) / max(job.limit_s, 1)) if job.limit_s < math.inf else 0.0
-        self._all.append(ratio)
-        self.log_ratio = _clipped(sum(self._all) / len(self._all))
-        number = self.number(job)
-        if number == UNKNOWN:
-            return
+    def learn(self, ended: Sequence[tuple[Job, float]]) -> None:
+        """Learn from jobs that have run, each with its run time in seconds, in the order in which they ended."""
+        changed = set()
+        for job, run_s in ended:
+            ratio = math.log10(max(run_s, 1) / max(job.limit_s, 1)) if job.limit_s < math.inf else 0.0
+            self._all.append(ratio)
+            number = self.number(job)
+            if number != UNKNOWN:
+                changed.add(number)
+                self._ratios[number].append(ratio)
+                self._runs_s[number].append(run_s)
+                self._ended[number] += 1
+        if ended:
+            self.log_ratio = _clipped(sum(self._all) / len(self._all))
+        for number in changed:
+            self.table[number] = self._describe(number)
+
+    def _describe(self, number: int) -> tuple[float, ...]:
+        """Return a row of the table."""
         ratios, runs_s = self._ratios[number], self._runs_s[number]
-        ratios.append(ratio)
-        runs_s.append(run_s)
-        self._ended[number] += 1
         mean = sum(ratios) / len(ratios)
         last_two = math.log10(max(sum(runs_s) / 2, 1)) / LOG_SCALE if len(runs_s) == 2 else math.inf
         count = min(math.log10(1 + self._ended[number]) / 3, 1)
-        waiting = self.table[number, WAITING]
-        self.table[number] = (_clipped(mean), count, waiting, mean / LOG_SCALE, last_two)
+        return (_clipped(mean), count, float(self.table[number, WAITING]), mean / LOG_SCALE, last_two)
 
     def _grow(self) -> None:
         more = np.zeros_like(self.table)
