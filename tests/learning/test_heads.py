@@ -111,6 +111,16 @@ def test_a_head_stays_the_head_whoever_arrives() -> None:
     assert starts(workload, 4, SJF()) == {"a": 0, "c": 10, "b": 15}
 
 
+def test_arrivals_share_what_is_left_beside_the_head() -> None:
+    """a holds 2 of 5 nodes until 10, b heads for 4: one node is extra. c takes it at 2 for long; d, at 3, may not.
+
+    So d waits for the head: at 10 b starts on 4, c holds the last.
+    """
+    workload = jobs("a 0 10 10 2\n b 1 10 10 4\n c 2 30 30 1\n d 3 30 30 1")
+    found = starts(workload, 5, OrderedHeads(order=FCFS(), backfill="easy"))
+    assert found == {"a": 0, "b": 10, "c": 2, "d": 20}
+
+
 def test_a_cancelled_head_gives_way() -> None:
     workload = jobs("a 0 10 10 4\n b 1 10 10 4\n c 2 5 5 4")
     sim = simulation(workload, 4, OrderedHeads(order=SJF(), backfill="easy"))

@@ -356,6 +356,24 @@ def test_no_prior_is_nothing() -> None:
     assert set(HEURISTIC_PRIORS) == {"none", "sjf", "saf", "f1"}
 
 
+def test_a_job_that_never_ran_teaches_nothing() -> None:
+    """b waits behind a of the same user and is cancelled; nobody has ended then."""
+    workload = jobs("a 0 50 50 4\n b 1 5 5 4\n c 2 5 5 4")
+    workload.columns["user_id"] = np.array([1, 1, 1])
+    observer, cluster = Observer(), Cluster.of_nodes(4)
+    observer.reset(cluster)
+    sim = Simulation(workload, cluster, recorders=[observer])
+    view = sim.run_to_decision()
+    assert view is not None
+    sim.apply(Start(view.queue[0]))
+    sim.run_to_decision()
+    sim.cancel(view.queue[0])
+    sim.run_to_decision()
+    seen = observer.observe(view)
+    assert [job.job_id for job in seen.queue or () if job] == ["c"]
+    assert (seen.jobs[0, JOB.index("user_count")], seen.globals[GLOBAL.index("log_ratio")]) == (0, 0)
+
+
 def test_hidden_jobs_are_not_seen() -> None:
     def look(view: System, observer: Observer, _: History) -> None:
         last = view.queue[-1]
