@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from hpcsim.cluster import Cluster
 from hpcsim.errors import ExperimentError, closest
-from hpcsim.results.summary import SUMMARY_KEYS
+from hpcsim.experiments.metrics import METRICS
 
 HEADLINES = ["mean_wait_s", "mean_bounded_slowdown", "utilisation"]
 """Metrics of an experiment that names none."""
@@ -180,8 +180,8 @@ class Experiment(Table):
     def _check_lists(self) -> Self:
         check_seeds(self.seeds)
         for metric in self.metrics:
-            if metric not in SUMMARY_KEYS:
-                raise ValueError(f"there is no metric '{metric}'.{closest(metric, SUMMARY_KEYS)}")
+            if metric not in METRICS:
+                raise ValueError(f"there is no metric '{metric}'.{closest(metric, METRICS)}")
         return self
 
     @classmethod
