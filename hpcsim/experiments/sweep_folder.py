@@ -152,7 +152,7 @@ def damage(folder: Path) -> str:
 def _wrong_file(folder: Path) -> str:
     if not folder.is_dir():
         return f"{folder} is no folder"
-    others = sorted({entry.name for entry in folder.iterdir()} - {*storage.FILES, storage.POWER_FILE})
+    others = sorted({entry.name for entry in folder.iterdir()} - {*storage.FILES, *storage.FURTHER_FILES})
     if others:
         return f"{folder / others[0]} is not part of a result"
     broken = [path for path in _tables_in(folder) if not _is_whole(path)]
@@ -160,9 +160,9 @@ def _wrong_file(folder: Path) -> str:
 
 
 def _tables_in(folder: Path) -> list[Path]:
-    """Return the tables that a result in *folder* has: those of every one, and that of power where it is."""
-    power = folder / storage.POWER_FILE
-    return [*(folder / f"{name}.parquet" for name in storage.TABLES), *([power] if power.exists() else [])]
+    """Return the tables that a result in *folder* has: those of every one, and further ones that are there."""
+    further = [folder / name for name in storage.FURTHER_FILES if (folder / name).exists()]
+    return [*(folder / f"{name}.parquet" for name in storage.TABLES), *further]
 
 
 def _wrong_content(folder: Path) -> str:

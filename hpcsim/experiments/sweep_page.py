@@ -7,6 +7,7 @@ pixels up, for paper. Everything that comes from outside is escaped.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -146,10 +147,9 @@ def _failures(table: pd.DataFrame) -> str:
     failed = table[table["status"].isin(["failed", "damaged"])]
     if not len(failed):
         return ""
-    counts = failed.groupby(["policy", "error"], sort=False).size()
+    counts = Counter(zip(failed["policy"].astype(str), failed["error"].astype(str), strict=True))
     items = "".join(
-        f"<li><b>{escape(str(policy))}</b>, {count(int(cells), 'cell')}: "
-        f'<span class="fault">{escape(str(error))}</span></li>'
+        f'<li><b>{escape(policy)}</b>, {count(cells, "cell")}: <span class="fault">{escape(error)}</span></li>'
         for (policy, error), cells in counts.items()
     )
     return f"<h2>What failed</h2><ul>{items}</ul>"

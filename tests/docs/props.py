@@ -38,6 +38,20 @@ memory_bytes = 1_000_000_000_000
 """ + "".join(f'\n[[partitions]]\nname = "{name}"\ngroups = ["all"]\n' for name in "abq")
 """Serves every job of those small logs."""
 
+EXPERIMENT = """
+seeds = [1, 2]
+
+[[policies]]
+name = "fcfs"
+
+[[policies]]
+name = "easy"
+
+[[workloads]]
+model = "poisson"
+parameters = { jobs = 50, nodes = 8 }
+"""
+
 REPLACED: dict[str, list[tuple[str, str]]] = {
     "docs/formats/pbs.md": [("/var/spool/pbs/server_priv/accounting/2024", "accounting/2024")],
     "docs/formats/slurm-conf.md": [("/etc/slurm/", "")],
@@ -114,6 +128,8 @@ def lay_out(page: str, folder: Path, shared: Path | None) -> dict[str, str]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(SAMPLES[sample])
     (folder / "cluster.toml").write_text(MACHINE, encoding="utf-8")
+    if page == "docs/results.md":
+        (folder / "experiment.toml").write_text(EXPERIMENT, encoding="utf-8")
     special = _SPECIAL.get(page)
     if special is not None:
         special(folder, shared)
