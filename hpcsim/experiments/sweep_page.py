@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CELLS = 500
-"""Cells that the page lists; the table of all of them is in the sweep's folder."""
+"""Cells that the page lists, and comparisons of a metric; all cells are in the table in the sweep's folder."""
+
+MOST_BARS = 60
+"""Comparisons that a chart draws, those whose difference is shown first."""
+
+SHOWN = ("better", "worse", "higher", "lower")
+"""Verdicts that say that there is a difference."""
 
 _FETCH_NOTHING = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
@@ -98,7 +104,8 @@ def _metric(sweep: Sweep, comparisons: pd.DataFrame, metric: str) -> str:
     """Return chart and table of one metric."""
     rows = comparisons[comparisons["metric"] == metric].to_dict("records")
     unit = "percentage points" if metric in SHARES else "% of the baseline"
-    bars = [_bar(sweep, row, metric) for row in rows]
+    drawn = sorted(rows, key=lambda row: row["verdict"] not in SHOWN)[:MOST_BARS] if len(rows) > MOST_BARS else rows
+    bars = [_bar(sweep, row, metric) for row in drawn]
     chart = interval_chart([bar for bar in bars if bar is not None], f"Change of {metric}, {unit}")
     head = "".join(
         f'<th scope="col"{kind}>{escape(name)}</th>'
@@ -108,9 +115,12 @@ def _metric(sweep: Sweep, comparisons: pd.DataFrame, metric: str) -> str:
             (' class="text"', "verdict"),
         )
     )
-    body = "".join(f"<tr>{''.join(_columns(sweep, row, metric))}</tr>" for row in rows)
+    body = "".join(f"<tr>{''.join(_columns(sweep, row, metric))}</tr>" for row in rows[:MOST_CELLS])
     table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    return f"<h2>{escape(metric)}</h2>{chart}{table}"
+    left_out = [f"The chart draws {MOST_BARS} of {number(len(rows))}."] if len(rows) > MOST_BARS else []
+    left_out += [f"The table has {MOST_CELLS} of them."] if len(rows) > MOST_CELLS else []
+    note = f'<p class="note">{" ".join(left_out)}</p>' if left_out else ""
+    return f"<h2>{escape(metric)}</h2>{chart}{table}{note}"
 
 
 def _bar(sweep: Sweep, row: Mapping[Any, Any], metric: str) -> Bar | None:
@@ -125,7 +135,7 @@ def _columns(sweep: Sweep, row: Mapping[Any, Any], metric: str) -> Iterator[str]
     yield f'<th scope="row" class="text">{escape(_where(sweep, row))}</th><td>{int(row["pairs"])}</td>'
     yield from (f"<td>{escape(figure(metric, row[key]))}</td>" for key in ("baseline", "mean", "difference"))
     yield f"<td>{escape(MISSING if MISSING in ends else ' to '.join(ends))}</td><td>{number(row['p_holm'])}</td>"
-    is_shown = ' class="text shown"' if row["verdict"] in {"better", "worse"} else ' class="text"'
+    is_shown = ' class="text shown"' if row["verdict"] in SHOWN else ' class="text"'
     yield f"<td{is_shown}>{escape(str(row['verdict']))}</td>"
 
 

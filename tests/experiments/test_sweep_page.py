@@ -113,3 +113,15 @@ def test_sweep_without_a_finished_baseline_is_one_sentence(sweep: Sweep) -> None
             (sweep.folder / "cells" / key / "jobs.parquet").unlink()
     with pytest.raises(ExperimentError, match="No run of the baseline has finished"):
         render_sweep(sweep)
+
+
+def test_thousands_of_comparisons_make_a_page_of_bounded_size(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pandas as pd
+
+    comparisons = sweep.comparisons()
+    many = pd.concat([comparisons] * 2_000, ignore_index=True)
+    monkeypatch.setattr(Sweep, "comparisons", lambda self: many)
+    page = render_sweep(sweep)
+    assert page.count("<circle") == 2 * 60
+    assert "The chart draws 60 of 2,000. The table has 500 of them." in page
+    assert len(page) < 1_000_000
