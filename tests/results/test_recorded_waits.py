@@ -193,3 +193,17 @@ def test_command_line(tmp_path: Path):
     told = CliRunner().invoke(app, ["explain", str(tmp_path / "out"), "2"])
     assert "1 min 40 s (100.0 %): the power cap left no room" in told.stdout
     assert "explained where they were recorded" not in page.read_text(encoding="utf-8")
+
+
+def test_easy_leaves_nobody_waiting_by_choice_where_nodes_boot_under_a_cap():
+    """A job that fits by the plan and not with its boot must not take the plan's watts from those behind it."""
+    from hpcsim.registry import make
+
+    node = {"idle_w": 100, "busy_w": 600, "off_w": 10, "boot_w": 300, "boot_s": 120, "shutdown_s": 60}
+    cluster = Cluster(
+        groups=(NodeGroup(name="all", nodes=32, power=NodePower(**node, idle_timeout_s=600)),), power_cap_w=12_000
+    )
+    log = make("models", "poisson", jobs=150, nodes=32, load=0.8)
+    table = explain_all(simulate(log, cluster, EASY(), explain=True))
+    assert table["power_cap_s"].sum() > 0
+    assert table["policy_s"].sum() < 0.01 * table["waited_s"].sum()
