@@ -8,7 +8,7 @@ UNMEASURED := tests/oracle tests/results/statistics/test_coverage.py tests/workl
 export PYTHON
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly bench clean
+.PHONY: help demo test docs nightly bench clean
 
 help: ## Show the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -27,6 +27,10 @@ test: ## Set up the development tools and check everything
 	$(VENV)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(UNMEASURED:%=--ignore=%)
 	$(VENV)/python -m pytest -n 2 --dist worksteal $(UNMEASURED)
 
+docs: ## Build the documentation site into site/, any warning being an error
+	@.ci/venv dev
+	NO_MKDOCS_2_WARNING=1 $(VENV)/mkdocs build --strict --quiet
+
 nightly: ## Run the long tests: whole logs, millions of lines, 2,000 examples a property
 	@.ci/venv nightly
 	HPCSIM_PROFILE=nightly $(VENV)/python -m pytest -n 2 --dist worksteal -m "nightly or not nightly"
@@ -36,5 +40,5 @@ bench: ## Measure speed; prints ratios and never fails on one
 	@set -e; for script in bench/*.py; do test ! -f "$$script" || $(VENV)/python "$$script"; done
 
 clean: ## Remove the environment and everything that was built
-	rm -rf .venv build dist demo-out .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist site demo-out .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -96,6 +96,22 @@ class NodePlan:
         """Tell whether *job* fits into what is free now."""
         return self.layout.fits(job, self._under_cap(job, self.now_s, self.state))
 
+    def fits_from(self, job: Job, start_s: float) -> bool:
+        """Tell whether *job* would fit at *start_s* if nothing happened until then: only the cap may change."""
+        return self.layout.fits(job, self._under_cap(job, start_s, self.state))
+
+    def fits_but_for_power(self, job: Job) -> bool:
+        """Tell whether *job* fits into the nodes that are free now, were there no power cap."""
+        if self._cap is None:
+            return self.layout.fits(job, self.state)
+        state = self.state.copy()
+        state[-1] = math.inf
+        return self.layout.fits(job, state)
+
+    def claims_from(self, job: Job, start_s: float, avoid: frozenset[str]) -> list[Claim]:
+        """Return one claim for each choice of nodes that has room as in `fits_from`, groups in *avoid* taken last."""
+        return self.layout.claims(job, self._under_cap(job, start_s, self.state), avoid)
+
     def _under_cap(self, job: Job, start_s: float, state: State) -> State:
         """Return *state* with the watts that *job* may count on if it starts at *start_s*."""
         if self._cap is None:

@@ -142,8 +142,10 @@ class PerSetShadowPass(PerSetPass):
         """Start those of *jobs* that fit and delay no promise; return how many."""
         started = 0
         for job in jobs:
+            if not system.fits(job):  # asked first: the plan knows no boots, and would book a job that cannot start
+                continue
             start = plan.beside(job, self._planned_end_s(job, system))
-            if start is not None and system.fits(job):
+            if start is not None:
                 yield start
                 started += 1
                 if plan.is_full:

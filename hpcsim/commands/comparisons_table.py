@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from hpcsim.commands.output import print_table
-from hpcsim.results.quantities import MISSING, count, duration, number, percentage
+from hpcsim.results.quantities import MISSING, SHARES, count, figure
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_SHARES = frozenset({"utilisation", "steady_utilisation"})
 _SHORT = {"no difference shown": "not shown"}
 
 
@@ -51,12 +50,12 @@ def _lines(
         here = [row[column] for column in shown if column not in baseline]
         if here != scenario:
             scenario = here
-            yield (*_names(row | dict(baseline), shown), _figure(metric, row["baseline"]), "", "", "")
-        unit, scale = ("pp", 100.0) if metric in _SHARES else ("%", _percent_of(row["baseline"]))
+            yield (*_names(row | dict(baseline), shown), figure(metric, row["baseline"]), "", "", "")
+        unit, scale = ("pp", 100.0) if metric in SHARES else ("%", _percent_of(row["baseline"]))
         low, high = row["low"] * scale, row["high"] * scale
         yield (
             *_names(row, shown),
-            _figure(metric, row["mean"]),
+            figure(metric, row["mean"]),
             _change(row["difference"] * scale, unit),
             MISSING if math.isnan(low) else f"{_bare(low)} to {_bare(high)}",
             _SHORT.get(row["verdict"], str(row["verdict"])),
@@ -78,12 +77,6 @@ def _change(value: float, unit: str) -> str:
 def _bare(value: float) -> str:
     """Return a signed number with one decimal below ten."""
     return f"{value:+.1f}" if abs(value) < 10 else f"{value:+,.0f}"
-
-
-def _figure(metric: str, value: float) -> str:
-    if metric in _SHARES:
-        return percentage(value)
-    return duration(value) if metric.endswith("_s") and not metric.endswith("node_s") else number(value)
 
 
 def _says_something(comparisons: pd.DataFrame, column: str, baseline: Mapping[str, Any]) -> bool:

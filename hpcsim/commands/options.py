@@ -75,6 +75,9 @@ Quarantine = Annotated[
     ),
 ]
 Check = Annotated[bool, typer.Option("--check", help="Watch the simulator's invariants during the run.")]
+RecordWaits = Annotated[
+    bool, typer.Option("--explain", help="Keep why each job waits where nodes differ or have power; takes time.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Out = Annotated[
     Path | None, typer.Option("--out", parser=path, metavar="DIR", help="Save the results into this folder.")

@@ -29,3 +29,14 @@ def write_report_file(results: Mapping[str, Result], path: Path, *, title: str, 
         write_page(results, path, title=title, headlines=headlines, differences=pairwise_tables(pairs))
     else:
         write_report(results, path, title=title, pairs=pairs)
+
+
+def write_text(path: Path, page: str) -> None:
+    """Write *page* to *path*; its folder is made if need be. Raises `ResultError` if it cannot be written."""
+    from hpcsim.errors import ResultError
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise ResultError(f"Cannot write the report {path}: {error}.", "Check the path.") from error

@@ -48,3 +48,8 @@ def _runs_in(folder: Path) -> list[Path]:
         return [folder]
     runs = sorted(path.parent for path in folder.glob("*/jobs.parquet"))
     return runs or [folder]
+
+
+def is_sweep(folder: Path) -> bool:
+    """Tell whether *folder* is that of a sweep."""
+    return (folder / "sweep.json").is_file()

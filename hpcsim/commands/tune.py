@@ -13,7 +13,7 @@ from hpcsim.commands import options
 from hpcsim.commands.output import print_json, print_table, results_only, say
 from hpcsim.commands.sweep import place_to_run
 from hpcsim.errors import ExperimentError
-from hpcsim.results.quantities import MISSING, count, duration, number, percentage
+from hpcsim.results.quantities import MISSING, count, figure, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,14 +75,8 @@ def _print_front(front: pd.DataFrame, objectives: list[str], name: str, seeds: i
 
 def _with_interval(objective: str, row: Mapping[Any, Any]) -> str:
     half = (row[f"{objective}_high"] - row[f"{objective}_low"]) / 2
-    figure = _figure(objective, row[objective])
-    return figure if math.isnan(half) or half == 0 else f"{figure} ± {_figure(objective, half)}"
-
-
-def _figure(objective: str, value: float) -> str:
-    if objective in {"utilisation", "steady_utilisation"}:
-        return percentage(value)
-    return duration(value) if objective.endswith("_s") and not objective.endswith("node_s") else number(value)
+    mean = figure(objective, row[objective])
+    return mean if math.isnan(half) or half == 0 else f"{mean} ± {figure(objective, half)}"
 
 
 def _text(value: Any) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from hpcsim.cluster import Cluster
 from hpcsim.engine.simulation import Simulation
+from hpcsim.errors import ExperimentError
 from hpcsim.experiments import sweep_folder
 from hpcsim.experiments.cell_run import CELLS, FAILED, share
 from hpcsim.experiments.cells import NO_ADVISOR, Cell, Source, baseline_of, cells, sources
@@ -21,6 +22,8 @@ from hpcsim.experiments.plug_ins import make, make_policy
 from hpcsim.experiments.progress import Progress
 from hpcsim.experiments.sweep import Sweep
 from hpcsim.experiments.workload_store import StoredWorkload
+from hpcsim.results.advised import ADVICE_KEYS
+from hpcsim.results.energy import ENERGY_KEYS
 from hpcsim.results.storage import plain
 from hpcsim.workload import Workload
 
@@ -95,12 +98,28 @@ def check(experiment: Experiment, every: Sequence[Cell] = ()) -> None:
     for advisor in experiment.advisors:
         for values in _grid_points(advisor.grid) if advisor.name != NO_ADVISOR else ():
             make("advisors", advisor.name, advisor.parameters | values)
+    _check_metrics(experiment, every)
     _try_machines(every)
 
 
 def _grid_points(grid: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
     for values in product(*grid.values()):
         yield dict(zip(grid, values, strict=True))
+
+
+def _check_metrics(experiment: Experiment, every: Sequence[Cell]) -> None:
+    """Refuse metrics that no run of the experiment has: of power, or of advice."""
+    lacking: list[tuple[str, Any]] = []
+    if every and not any(cell.advisor for cell in every):
+        lacking.append(("no advisor", ADVICE_KEYS))
+    if every and not any(Cluster.from_toml(machine).has_power for machine in {cell.machine for cell in every}):
+        lacking.append(("no machine whose power is described", ENERGY_KEYS))
+    for what, keys in lacking:
+        for metric in experiment.metrics:
+            if metric in keys:
+                raise ExperimentError(
+                    f"There is {what}, so no run has '{metric}'.", "Describe one, or compare by others."
+                )
 
 
 def _try_machines(every: Sequence[Cell]) -> None:

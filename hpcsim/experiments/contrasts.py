@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.errors import ExperimentError
+from hpcsim.results.advised import ADVICE_KEYS
 from hpcsim.results.statistics.holm import holm
 from hpcsim.results.statistics.student import t_quantile, two_sided_p
 
@@ -25,7 +26,7 @@ REPLICATES = ("seed", "window")
 """Columns of which each value is a repetition of the same comparison."""
 
 HIGHER_IS_BETTER = frozenset({"utilisation", "steady_utilisation", "jobs_completed", "jobs_started"})
-NEUTRAL = frozenset({"offered_load", "backfilled", "jobs_submitted", "used_node_s"})
+NEUTRAL = frozenset({"offered_load", "backfilled", "jobs_submitted", "used_node_s", *ADVICE_KEYS})
 """Metrics of which more is neither better nor worse."""
 
 Values = NDArray[np.float64]

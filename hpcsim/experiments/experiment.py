@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from hpcsim.cluster import Cluster
 from hpcsim.errors import ExperimentError, closest
-from hpcsim.results.summary import SUMMARY_KEYS
+from hpcsim.experiments.metrics import METRICS
 
 HEADLINES = ["mean_wait_s", "mean_bounded_slowdown", "utilisation"]
 """Metrics of an experiment that names none."""
@@ -88,7 +88,7 @@ class WorkloadEntry(_Choice):
     """``[[workloads]]``: a log (``file``) or a generator (``model``), in parts, at several loads."""
 
     file: str | None = Field(None, min_length=1, description="Job log; parameters are the reader's options.")
-    format: str = Field("swf", description="Registry name of the log's reader.")
+    format: str = Field("auto", description="Registry name of the log's reader; default: told by its content.")
     model: str | None = Field(None, min_length=1, description="Registry name of a workload model.")
     windows: list[Window] = Field([], description="Parts of it, each run by itself; default: the whole.")
     loads: list[float] = Field([], description="Offered loads: submit times are stretched to meet each.")
@@ -107,7 +107,10 @@ class WorkloadEntry(_Choice):
     @property
     def source(self) -> str:
         """How tables name it where it has no label: the model, or the log without folder and endings."""
-        return self.model or Path(str(self.file)).name.removesuffix(".gz").removesuffix(f".{self.format}")
+        if self.model:
+            return self.model
+        name = Path(str(self.file)).name.removesuffix(".gz")
+        return name.removesuffix(".swf") if self.format == "auto" else name.removesuffix(f".{self.format}")
 
 
 class ClusterEntry(Table):
@@ -180,8 +183,8 @@ class Experiment(Table):
     def _check_lists(self) -> Self:
         check_seeds(self.seeds)
         for metric in self.metrics:
-            if metric not in SUMMARY_KEYS:
-                raise ValueError(f"there is no metric '{metric}'.{closest(metric, SUMMARY_KEYS)}")
+            if metric not in METRICS:
+                raise ValueError(f"there is no metric '{metric}'.{closest(metric, METRICS)}")
         return self
 
     @classmethod

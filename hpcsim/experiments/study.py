@@ -20,7 +20,7 @@ from hpcsim.experiments.experiment import (
     check_seeds,
     explain,
 )
-from hpcsim.results.summary import SUMMARY_KEYS
+from hpcsim.experiments.metrics import METRICS
 
 MACHINE = ("nodes", "processors", "power_cap_w")
 """What of a cluster can be searched; each can be an objective as well: the less the better."""
@@ -85,7 +85,7 @@ class Study(Table):
             if key not in MACHINE:
                 raise ValueError(f"space.cluster.{key} cannot be searched.{closest(key, MACHINE)}")
         for objective in self.objectives:
-            known = [*SUMMARY_KEYS, *self.space.cluster]
+            known = [*METRICS, *self.space.cluster]
             if objective not in known:
                 raise ValueError(f"there is no objective '{objective}'.{closest(objective, known)}")
         if self.policy.grid or self.workload.grid or len(self.workload.loads) > 1:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 from hpcsim.errors import ExperimentError, closest
 from hpcsim.experiments import sweep_folder
 from hpcsim.experiments.cell_run import CELLS, FAILED
+from hpcsim.experiments.metrics import METRICS
 from hpcsim.results import storage
 from hpcsim.results.result import Result
-from hpcsim.results.summary import SUMMARY_KEYS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,8 +52,8 @@ class Sweep:
         folder = Path(folder)
         plan = sweep_folder.read_plan(folder)
         try:
-            cells = tuple((cell["key"], dict(cell["labels"])) for cell in plan["cells"])
-            return cls(folder, plan["name"], tuple(plan["metrics"]), plan["baseline"], cells)
+            cells = tuple((cell["key"], _with_caps(cell["labels"])) for cell in plan["cells"])
+            return cls(folder, plan["name"], tuple(plan["metrics"]), _with_caps(plan["baseline"]), cells)
         except (KeyError, TypeError) as error:
             raise ExperimentError(
                 f"{folder / sweep_folder.PLAN} is incomplete ({error}).", "Repeat the sweep with --resume."
@@ -80,7 +80,7 @@ class Sweep:
         say why. The same experiment gives the same table, in whatever order its cells were run.
 
         Args:
-            metrics: keys of `hpcsim.results.summary.SUMMARY_KEYS`; default: the experiment's.
+            metrics: keys of `hpcsim.experiments.metrics.METRICS`; default: the experiment's.
 
         Raises:
             ExperimentError: there is no such metric.
@@ -89,8 +89,8 @@ class Sweep:
 
         wanted = self.metrics if metrics is None else metrics
         for metric in wanted:
-            if metric not in SUMMARY_KEYS:
-                raise ExperimentError(f"There is no metric '{metric}'.{closest(metric, SUMMARY_KEYS)}")
+            if metric not in METRICS:
+                raise ExperimentError(f"There is no metric '{metric}'.{closest(metric, METRICS)}")
         columns = self.columns()
         rows = [self._row(key, labels, columns, wanted) for key, labels in self.cells]
         table = pd.DataFrame(rows, columns=["cell", *columns, "status", "error", *wanted])
@@ -133,4 +133,9 @@ class Sweep:
         if status != "finished":
             return row | dict.fromkeys(metrics, math.nan)
         summary = storage.read_record(self.folder / CELLS / key, "summary")
-        return row | {metric: math.nan if summary[metric] is None else summary[metric] for metric in metrics}
+        return row | {metric: math.nan if summary.get(metric) is None else summary[metric] for metric in metrics}
+
+
+def _with_caps(labels: dict[str, Any]) -> dict[str, Any]:
+    """Return *labels* with a power cap as the number that it is: JSON writes that of no cap as text."""
+    return {key: float(value) if key == "power_cap_w" else value for key, value in labels.items()}

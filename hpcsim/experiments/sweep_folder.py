@@ -152,11 +152,17 @@ def damage(folder: Path) -> str:
 def _wrong_file(folder: Path) -> str:
     if not folder.is_dir():
         return f"{folder} is no folder"
-    others = sorted({entry.name for entry in folder.iterdir()} - set(storage.FILES))
+    others = sorted({entry.name for entry in folder.iterdir()} - {*storage.FILES, *storage.FURTHER_FILES})
     if others:
         return f"{folder / others[0]} is not part of a result"
-    broken = [path for path in (folder / f"{name}.parquet" for name in storage.TABLES) if not _is_whole(path)]
+    broken = [path for path in _tables_in(folder) if not _is_whole(path)]
     return f"{broken[0]} is missing, truncated or no table" if broken else ""
+
+
+def _tables_in(folder: Path) -> list[Path]:
+    """Return the tables that a result in *folder* has: those of every one, and further ones that are there."""
+    further = [folder / name for name in storage.FURTHER_FILES if (folder / name).exists()]
+    return [*(folder / f"{name}.parquet" for name in storage.TABLES), *further]
 
 
 def _wrong_content(folder: Path) -> str:

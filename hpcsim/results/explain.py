@@ -17,6 +17,7 @@ import numpy as np
 from hpcsim.errors import ResultError, closest
 from hpcsim.job import JobId
 from hpcsim.results.quantities import count, duration, percentage
+from hpcsim.results.recorded_waits import holders_of, recorded, split_recorded, stretches_of
 from hpcsim.results.schedule import Schedule, left_queue_s
 from hpcsim.results.waiting_causes import CAUSES, MEANINGS, Cause, held_by_promises, split
 
@@ -130,10 +131,7 @@ def explain(result: Result, job: JobId, *, is_row: bool = False) -> Explanation:
     at = _position(result, job, is_row)
     record = result.jobs.iloc[at]
     left_s = float(left_queue_s(result)[at])
-    schedule = Schedule.of(result, float(record["eligible_s"]), left_s)
-    targets = np.array([at])
-    parts = split(schedule, targets)[0]
-    stretches, too_few = _stretches(result, schedule, at)
+    parts, stretches, holders, blockers = _account(result, at, float(record["eligible_s"]), left_s)
     return Explanation(
         row=int(record["row"]),
         job_id=_plain(record["job_id"]),
@@ -146,9 +144,27 @@ def explain(result: Result, job: JobId, *, is_row: bool = False) -> Explanation:
         is_started=not math.isnan(record["start_s"]),
         parts=dict(zip(CAUSES, parts.tolist(), strict=True)),
         stretches=stretches,
-        holders=_shares(result, *_held(schedule, too_few)),
-        blockers=_shares(result, *_promised(schedule, targets)),
+        holders=_shares(result, *holders),
+        blockers=_shares(result, *blockers),
     )
+
+
+Seconds = tuple[Any, Any]
+"""Positions in the table of jobs, and seconds laid at the door of each."""
+
+
+def _account(result: Result, at: int, eligible_s: float, left_s: float) -> tuple[Any, list[Stretch], Seconds, Seconds]:
+    """Return the parts of one job's wait, its stretches, and who held nodes and whose promises were in the way."""
+    waits, targets = recorded(result), np.array([at])
+    if waits is not None:
+        cuts = stretches_of(result, waits, at)
+        held = [(cut[3], cut[1] - cut[0]) for cut in cuts if cut[3] >= 0]
+        blockers = np.array([who for who, _ in held], dtype=np.int64), np.array([seconds for _, seconds in held])
+        parts = split_recorded(result, waits, targets)[0]
+        return parts, _merged(result, cuts), holders_of(result, cuts), blockers
+    schedule = Schedule.of(result, eligible_s, left_s)
+    stretches, too_few = _stretches(result, schedule, at)
+    return split(schedule, targets)[0], stretches, _held(schedule, too_few), _promised(schedule, targets)
 
 
 def explain_all(result: Result, positions: Sequence[int] | None = None) -> pd.DataFrame:
@@ -157,11 +173,11 @@ def explain_all(result: Result, positions: Sequence[int] | None = None) -> pd.Da
     The columns of the causes are those of `CAUSE_COLUMNS`. *positions* in the table of jobs choose
     some of them; default: all.
     """
-    schedule = Schedule.of(result)
     targets = np.arange(len(result.jobs)) if positions is None else np.array(positions, dtype=np.int64)
-    parts = split(schedule, targets)
+    waits = recorded(result)
+    parts = split(Schedule.of(result), targets) if waits is None else split_recorded(result, waits, targets)
     table = result.jobs[["row", "job_id", "user_id", "nodes", "limit_s", "state"]].iloc[targets].copy()
-    table["waited_s"] = (schedule.left_s - schedule.submit_s)[targets]
+    table["waited_s"] = (left_queue_s(result) - result.jobs["submit_s"].to_numpy())[targets]
     for cause, column in CAUSE_COLUMNS.items():
         table[column] = parts[:, CAUSES.index(cause)]
     return table

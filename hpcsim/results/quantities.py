@@ -11,6 +11,9 @@ UNITS_S = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 MISSING = "n/a"
 """Shown for a figure that is not defined."""
 
+SHARES = frozenset({"utilisation", "steady_utilisation"})
+"""Figures that are shares of 1, and whose changes are told in percentage points."""
+
 
 def duration(seconds: float | None) -> str:
     """Write seconds in the two largest units that matter: ``2 d 3 h``, ``45 min``, ``12 s``, ``0.25 s``."""
@@ -50,6 +53,16 @@ def energy(joules: float | None) -> str:
         if abs(joules) >= size:
             return f"{number(joules / size)} {unit}"
     return f"{number(joules)} J"
+
+
+def figure(key: str, value: float | None) -> str:
+    """Write a figure of `Result.summary`: shares in percent, seconds, joules and all else as numbers."""
+    if key in SHARES:
+        return percentage(value)
+    if key.endswith("energy_j"):
+        return energy(value)
+    is_time = key.endswith("_s") and not key.endswith(("node_s", "w_s"))
+    return duration(value) if is_time else number(value)
 
 
 def count(value: float | None, noun: str) -> str:

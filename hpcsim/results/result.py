@@ -50,6 +50,9 @@ class Result:
             columns, ``energy_j cost co2_kg``, and the summary the keys of
             `hpcsim.results.energy.ENERGY_KEYS`.
 
+        waits: why each job waited, where the run was asked to record it (``explain=True``) on a machine
+            of which it cannot be told afterwards: ``row from_s to_s cause blocker``; else None.
+
     Where the run has an advisor, `jobs` has further columns, ``requested_nodes requested_limit_s
     advice``, ``nodes`` and ``limit_s`` are those that it made of them, and the summary has the keys of
     `hpcsim.results.advised.ADVICE_KEYS`.
@@ -63,6 +66,7 @@ class Result:
     provenance: dict[str, Any] = field(default_factory=dict)
     timings: dict[str, Any] = field(default_factory=dict)
     power: pd.DataFrame | None = None
+    waits: pd.DataFrame | None = None
     _summary: dict[str, Figure] | None = None
 
     def __repr__(self) -> str:
@@ -127,7 +131,7 @@ class Result:
     def save(self, folder: str | Path) -> None:
         """Write ``jobs attempts timeline promises`` (Parquet) and ``summary provenance ingest timings`` (JSON).
 
-        ``power`` (Parquet) is written where there is one.
+        ``power`` and ``waits`` (Parquet) are written where there are any.
         The folder appears whole or not at all; an earlier result in it is replaced.
 
         Raises:
@@ -136,6 +140,8 @@ class Result:
         tables = {"jobs": self.jobs, "attempts": self.attempts, "timeline": self.timeline, "promises": self.promises}
         if self.power is not None:
             tables["power"] = self.power
+        if self.waits is not None:
+            tables["waits"] = self.waits
         records = {"provenance": self.provenance, "ingest": self.ingest, "timings": self.timings}
         storage.write_folder(Path(folder), tables, {"summary": self.summary(), **records})
 
@@ -149,8 +155,16 @@ class Result:
         path = Path(folder)
         tables = {name: storage.read_table(path, name) for name in storage.TABLES}
         summary, provenance, ingest, timings = (storage.read_record(path, name) for name in storage.RECORDS)
-        power = storage.read_power(path)
-        return cls(**tables, ingest=ingest, provenance=provenance, timings=timings, power=power, _summary=summary)
+        power, waits = (storage.read_further(path, name) for name in storage.FURTHER)
+        return cls(
+            **tables,
+            ingest=ingest,
+            provenance=provenance,
+            timings=timings,
+            power=power,
+            waits=waits,
+            _summary=summary,
+        )
 
     def to_csv(self, path: str | Path) -> None:
         """Write the table of jobs as CSV, for spreadsheets and other tools.

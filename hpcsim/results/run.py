@@ -12,6 +12,7 @@ from hpcsim.advisor import Advisor
 from hpcsim.cluster import Cluster
 from hpcsim.engine.columns import NOT_SUBMITTED
 from hpcsim.engine.job_power import PowerTrace
+from hpcsim.engine.need import books_for
 from hpcsim.engine.simulation import Simulation
 from hpcsim.errors import InvalidDecision, PolicyFailed, StalledPolicy
 from hpcsim.placement import Placement
@@ -21,6 +22,7 @@ from hpcsim.results.energy import power_table
 from hpcsim.results.provenance import failed, provenance
 from hpcsim.results.result import Result
 from hpcsim.results.tables import promises, tables
+from hpcsim.results.wait_recorder import WaitRecorder
 from hpcsim.speedup import SpeedUp
 from hpcsim.workload import Workload
 
@@ -41,6 +43,7 @@ def simulate(
     advisor: Advisor | str | None = None,
     scaling: SpeedUp | None = None,
     power_trace: PowerTrace = "series",
+    explain: bool = False,
 ) -> Result:
     """Simulate *workload* on *cluster* under *policy*, and return what happened.
 
@@ -63,6 +66,8 @@ def simulate(
             without it they keep their counts.
         power_trace: which record of a job's power is simulated where the log has several: its
             ``"series"``, its ``"mean"`` or its ``"max"``.
+        explain: keep why each job waits, for `Result.explain`, where nodes differ, are shared or have
+            power; costs time in deep queues. On other machines that is told from the tables anyway.
 
     Raises:
         InvalidDecision, PolicyFailed, StalledPolicy: the policy misbehaved; ``error.partial`` is
@@ -80,6 +85,7 @@ def simulate(
         "advisor": None if advisor is None else repr(advisor),
         "scaling": None if scaling is None else repr(scaling),
     }
+    witness = WaitRecorder() if explain and books_for(workload, cluster) != "counting" else None
     began, clock = datetime.now(UTC), perf_counter()
     simulation = Simulation(
         workload,
@@ -87,7 +93,7 @@ def simulate(
         registry.make("policies", policy) if isinstance(policy, str) else policy,
         seed=seed,
         check=check,
-        recorders=recorders,
+        recorders=[*recorders, witness] if witness else recorders,
         placement=placement,
         grace_s=grace_s,
         kill_at_limit=kill_at_limit,
@@ -102,23 +108,28 @@ def simulate(
     try:
         simulation.run(until)
     except (InvalidDecision, PolicyFailed, StalledPolicy) as error:
-        partial = collect(simulation, seed=seed, until_s=until, options=options)
+        partial = collect(simulation, seed=seed, until_s=until, options=options, waits=witness)
         partial.provenance = failed(partial.provenance, error)
         partial.timings = timings | {"simulate_s": perf_counter() - clock}
         error.partial = partial
         raise
     timings |= {"simulate_s": perf_counter() - clock}
-    result = collect(simulation, seed=seed, until_s=until, options=options)
+    result = collect(simulation, seed=seed, until_s=until, options=options, waits=witness)
     result.timings = timings | {"total_s": perf_counter() - clock}
     return result
 
 
 def collect(
-    simulation: Simulation, *, seed: int = 0, until_s: float | None = None, options: dict[str, Any] | None = None
+    simulation: Simulation,
+    *,
+    seed: int = 0,
+    until_s: float | None = None,
+    options: dict[str, Any] | None = None,
+    waits: WaitRecorder | None = None,
 ) -> Result:
     """Close the books of *simulation* and return its result; for those who step it themselves.
 
-    *seed*, *until_s* and *options* go into the provenance.
+    *seed*, *until_s* and *options* go into the provenance; *waits* is one of the run's recorders.
     """
     workload = simulation.workload
     columns = simulation.finish()
@@ -137,4 +148,5 @@ def collect(
         ingest=workload.ledger.to_dict(),
         provenance=record,
         power=None if columns.energy is None else power_table(columns.energy, cluster),
+        waits=None if waits is None else waits.table(jobs, record["clock_s"]),
     )

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hpcsim.errors import Unsupported
-
 if TYPE_CHECKING:
     from hpcsim.results.result import Result
 
@@ -60,15 +58,8 @@ class Schedule:
     def of(cls, result: Result, low_s: float = -np.inf, high_s: float = np.inf) -> Self:
         """Return the schedule of *result* from *low_s* to *high_s* seconds, both instants included.
 
-        Raises:
-            Unsupported: the machine's nodes differ or have power, so that counts of nodes explain no wait.
+        The machine's nodes have to be alike and without power (`counts_nodes`).
         """
-        if not counts_nodes(result):
-            raise Unsupported(
-                f"Waits on cluster '{result.provenance['cluster']['name']}' cannot be explained yet: "
-                "nodes that differ, are shared or have power are not merely counted.",
-                "Explain a run on one group of identical nodes without power.",
-            )
         jobs, attempts = result.jobs, result.attempts
         position = np.full(int(jobs["row"].max()) + 1 if len(jobs) else 1, -1)
         position[jobs["row"].to_numpy()] = np.arange(len(jobs))

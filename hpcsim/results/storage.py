@@ -19,6 +19,7 @@ from hpcsim.results.energy import JOB_ENERGY_COLUMNS, POWER_COLUMNS
 from hpcsim.results.provenance import PROVENANCE_KEYS
 from hpcsim.results.summary import SUMMARY_KEYS
 from hpcsim.results.tables import ATTEMPT_COLUMNS, JOB_COLUMNS, PROMISE_COLUMNS, TIMELINE_COLUMNS
+from hpcsim.results.wait_recorder import WAIT_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,8 +49,10 @@ REPEATING = ("nodes", "state", "state_reason", "attempts", "attempt", "lost_node
 FILES = (*(f"{name}.parquet" for name in TABLES), *(f"{name}.json" for name in RECORDS))
 """The files of every saved result."""
 
-POWER_FILE = "power.parquet"
-"""One more where the machine's power is described."""
+FURTHER = {"power": POWER_COLUMNS, "waits": WAIT_COLUMNS}
+"""Tables that only some results have, and their columns: of machines with power, of runs that explain waits."""
+
+FURTHER_FILES = tuple(f"{name}.parquet" for name in FURTHER)
 
 
 def write_folder(folder: Path, tables: Mapping[str, pd.DataFrame], records: Mapping[str, Mapping[str, Any]]) -> None:
@@ -80,7 +83,7 @@ def refuse_foreign(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise ResultError(f"{folder} is a file.", "Give a folder for the result.")
-    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in (*FILES, POWER_FILE))
+    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in (*FILES, *FURTHER_FILES))
     if foreign:
         raise ResultError(
             f"{folder} holds '{foreign[0]}', which is not part of a result, so it will not be replaced.",
@@ -99,10 +102,10 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
     )
 
 
-def read_power(folder: Path) -> pd.DataFrame | None:
-    """Read the table of power, None if the saved result has none. Raises `ResultError` as `read_table` does."""
-    path = folder / POWER_FILE
-    return _read_table(path, (POWER_COLUMNS,)) if path.exists() else None
+def read_further(folder: Path, name: str) -> pd.DataFrame | None:
+    """Read one of `FURTHER`, None if the saved result has none. Raises `ResultError` as `read_table` does."""
+    path = folder / f"{name}.parquet"
+    return _read_table(path, (FURTHER[name],)) if path.exists() else None
 
 
 def _read_table(path: Path, allowed: tuple[tuple[str, ...], ...]) -> pd.DataFrame:

@@ -23,8 +23,9 @@ BLOCK = 2_000_000
 class Cause(StrEnum):
     """What holds a waiting job back, in the order in which blame is laid: the first that holds.
 
-    ``limit``, ``node-down`` and ``power-cap`` have their place here, and no engine yet that
-    would bring them about: results of this version never contain them.
+    ``limit`` has its place here, and no engine yet that would bring it about: results of this version
+    never contain it. ``node-down`` and ``power-cap`` occur where waits are recorded during the run
+    (`hpcsim.results.wait_recorder`), as do the others there.
     """
 
     DEPENDENCY = "dependency"
@@ -40,7 +41,7 @@ CAUSES = tuple(Cause)
 MEANINGS = {
     Cause.DEPENDENCY: "not eligible yet: held, or waiting for another job",
     Cause.LIMIT: "a limit on its user, account or partition was reached",
-    Cause.NODE_DOWN: "nodes were down or in a maintenance window",
+    Cause.NODE_DOWN: "its nodes were off and had to boot, were down or in a maintenance window",
     Cause.POWER_CAP: "the power cap left no room",
     Cause.TOO_FEW_FREE: "too few nodes were free",
     Cause.RESERVATION: "it fitted, but its start would have broken a promise to another job",

@@ -338,3 +338,13 @@ def test_warnings_of_readers_are_passed_on(tmp_path: Path, sweep_here: RunHere) 
     said: list[str] = []
     sweep_here(of(workloads=[{"file": str(log)}], seeds=[1]), notice=said.append)
     assert any("log.swf" in text for text in said)
+
+
+def test_log_of_any_format_is_told_by_its_content(tmp_path: Path, sweep_here: RunHere) -> None:
+    (tmp_path / "log.csv").write_text("submit_s,run_s,limit_s,nodes\n0,100,100,1\n0,50,50,1\n")
+    described = Experiment.of(
+        {"policies": [{"name": "easy"}], "workloads": [{"file": "log.csv"}], "clusters": [{"nodes": 1}]},
+        folder=tmp_path,
+    )
+    table = sweep_here(described).table()
+    assert (table["workload"][0], table["status"][0], table["mean_wait_s"][0]) == ("log.csv", "finished", 50)

@@ -40,7 +40,7 @@ def answers(results: Mapping[str, Result]) -> dict[str, Any]:
 
 
 def _run(result: Result, most: int, told: list[int]) -> dict[str, Any]:
-    is_deep = pairs(Schedule.of(result)) > MOST_PAIRS
+    is_deep = result.waits is None and pairs(Schedule.of(result)) > MOST_PAIRS
     table = explain_all(result, told if is_deep else None)
     order = np.argsort(-table["waited_s"].to_numpy(), kind="stable")[:most]
     chosen = table.iloc[order]

@@ -23,10 +23,10 @@ from hpcsim.results.page.series import distributions, over_time, time_axis
 from hpcsim.results.page.winners import winners_section
 from hpcsim.results.palette import colours
 from hpcsim.results.quantities import count, number
+from hpcsim.results.recorded_waits import can_explain
 from hpcsim.results.report import fragments
 from hpcsim.results.report_style import COLOURS, STYLE
 from hpcsim.results.result import Result
-from hpcsim.results.schedule import counts_nodes
 from hpcsim.results.storage import plain
 from hpcsim.results.verdict import verdict
 
@@ -131,7 +131,7 @@ def _body(results: Mapping[str, Result], differences: str) -> list[str]:
             _chart(f"heat-{index}", f"Mean wait by width and limit under {name}") for index, name in enumerate(results)
         ),
         "winners": winners_section(results),
-        "why": _why_panel(options) if all(map(counts_nodes, results.values())) else _NO_WHY,
+        "why": _why_panel(options) if all(map(can_explain, results.values())) else _NO_WHY,
         "power": _power(results),
         "origin": shared["ingest"] + shared["provenance"],
     }
@@ -167,7 +167,10 @@ def _gantt_panel(options: str) -> str:
     )
 
 
-_NO_WHY = '<p class="note">Waits are explained where nodes are merely counted. Here they differ or have power.</p>'
+_NO_WHY = (
+    '<p class="note">Waits on nodes that differ, are shared or have power are explained where they were recorded: '
+    "hpcsim run --explain.</p>"
+)
 
 
 def _why_panel(options: str) -> str:
@@ -204,7 +207,7 @@ def _data(results: Mapping[str, Result]) -> dict[str, Any]:
         "gantt": {name: gantt(result, (low_s, high_s, unit_s), len(results)) for name, result in results.items()},
         "machine": {name: count(result.nodes, result.counted.removesuffix("s")) for name, result in results.items()},
         "nodes": {name: result.nodes for name, result in results.items()},
-        "why": answers(results) if all(map(counts_nodes, results.values())) else None,
+        "why": answers(results) if all(map(can_explain, results.values())) else None,
     }
 
 
