@@ -86,9 +86,7 @@ def accuracy_by_group(
 
     table = [np.asarray(values, dtype=np.float64) for values in (true, mean, lower, upper)]
     groups = _groups(np.asarray(nodes, dtype=np.int64), np.asarray(is_seen, dtype=bool))
-    rows = [
-        {"group": name} | accuracy(*(column[mask] for column in table), level=level) for name, mask in groups
-    ]
+    rows = [{"group": name} | accuracy(*(column[mask] for column in table), level=level) for name, mask in groups]
     return pd.DataFrame(rows)
 
 

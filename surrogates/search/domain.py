@@ -92,5 +92,5 @@ def grid(levels: Sequence[int]) -> Points:
     """
     if not all(levels):
         raise InvalidArgument("A continuous dimension has no end of values.", "Give a list of values or a whole range.")
-    steps = [np.linspace(0, 1, count) if count > 1 else np.zeros(1) for count in levels]
+    steps = [np.arange(count) / max(count - 1, 1) for count in levels]  # to the bit what `snapped` makes of them
     return np.stack(np.meshgrid(*steps, indexing="ij"), axis=-1).reshape(-1, len(levels))

@@ -121,10 +121,12 @@ def spread_levels(
 
 def _spread_one(count: int, positions: Floats | None, size: int) -> Floats:
     """Return *size* different levels of one dimension, even on its axis, the ends first; all if there are no more."""
+    if not size:
+        return np.empty(0)
     if not count:
         return _ends_first(np.linspace(0, 1, size) if size > 1 else np.zeros(1))
     if count <= size:
-        return _ends_first(np.linspace(0, 1, count) if count > 1 else np.zeros(1))
+        return _ends_first(np.arange(count) / max(count - 1, 1))
     axis = np.linspace(0, 1, count) if positions is None else positions
     chosen: set[int] = set()
     for steps in range(size, 8 * count):
@@ -144,4 +146,3 @@ def _ends_first(values: Floats) -> Floats:
 def _nearest(wanted: Floats, axis: Floats, count: int) -> Floats:
     places = np.abs(axis[None, :count] - wanted[:, None]).argmin(axis=1)
     return np.asarray(places / max(count - 1, 1))
-

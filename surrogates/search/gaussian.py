@@ -43,7 +43,7 @@ class ModelSearch(Search):
     """Base of engines that model each objective by a Gaussian process; an answer of NaN is never modelled.
 
     Objectives are modelled in logarithms while all their values are above 0, since run times and
-    watts span magnitudes. Whoever tells an engine values before the first question spares it its own start.
+    watts span magnitudes. Values that are told before the first question stand for the engine's own start.
 
     Args:
         levels, budget, seed: see `hpcsim.search.Search`.
@@ -75,8 +75,7 @@ class ModelSearch(Search):
         """Return points of the start while it lasts, then the most promising ones."""
         if not self._has_begun:
             self._has_begun = True
-            if not len(self.points):
-                self._start = self.start_points()
+            self._start = self._untried(self.start_points(has_data=len(self.points) > 0))
         if len(self._start):
             taken, self._start = self._start[:count], self._start[count:]
             return taken
@@ -91,8 +90,8 @@ class ModelSearch(Search):
         self.points = np.vstack([self.points, snapped(points, self.levels)])
         self.values = np.vstack([self.values.reshape(-1, values.shape[1]), values])
 
-    def start_points(self) -> Points:
-        """Return what to try before there is a model."""
+    def start_points(self, *, has_data: bool) -> Points:
+        """Return what to try before there is a model; *has_data* where somebody has told values already."""
         raise NotImplementedError
 
     def promising(self, count: int, points: Points, values: Floats) -> Points:

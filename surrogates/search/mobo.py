@@ -48,9 +48,10 @@ class Mobo(ModelSearch):
 
     takes_positions: ClassVar[bool] = False
 
-    def start_points(self) -> Points:
-        """Return points at random."""
-        return snapped(self.rng.uniform(size=(min(START, self.budget), len(self.levels))), self.levels)
+    def start_points(self, *, has_data: bool) -> Points:
+        """Return points at random, none where there are data."""
+        size = 0 if has_data else min(START, self.budget)
+        return np.unique(snapped(self.rng.uniform(size=(size, len(self.levels))), self.levels), axis=0)
 
     def promising(self, count: int, points: Points, values: Floats) -> Points:
         """Return one point, where the criterion is highest, moved to the nearest level."""
@@ -96,10 +97,14 @@ class MoboFixed(ModelSearch):
         self._is_noisy = noisy
         self._warm_starts = warm_starts
 
-    def start_points(self) -> Points:
-        """Return both ends of each dimension and points evenly between them, on the model's axis."""
-        size = min(self.budget, max(START, 2 * len(self.levels) + 2))
-        return spread_levels(self.levels, self._positions, size, self.rng)
+    def start_points(self, *, has_data: bool) -> Points:
+        """Return both ends of each dimension and points evenly between them, on the model's axis.
+
+        Where there are data the ends alone: the reference point is worth as much as they are.
+        """
+        ends = len(self.levels) + 2 if len(self.levels) > 1 else 2
+        size = ends if has_data else max(START, 2 * ends)
+        return spread_levels(self.levels, self._positions, min(self.budget, size), self.rng)
 
     def promising(self, count: int, points: Points, values: Floats) -> Points:
         """Return the untried points of highest criterion, *count* of them, one after the other."""

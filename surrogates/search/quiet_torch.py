@@ -33,18 +33,19 @@ def quiet_torch(seed: int) -> Iterator[None]:
     On two busy cores one thread is three to ten times as fast as two. BoTorch's warnings about
     duplicates and unscaled data are not for whoever asked for a node count, and are dropped.
     """
-    import torch
-
-    _forgo_compiler()
-    threads = torch.get_num_threads()
-    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        torch.manual_seed(seed)
-        torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(threads)
+        import torch  # within, for its own imports warn as well
+
+        _forgo_compiler()
+        threads = torch.get_num_threads()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            torch.set_num_threads(1)
+            try:
+                yield
+            finally:
+                torch.set_num_threads(threads)
 
 
 def _forgo_compiler() -> None:

@@ -20,9 +20,10 @@ class SoboRuntime(ModelSearch):
 
     objective: ClassVar[int] = 0
 
-    def start_points(self) -> Points:
-        """Return the start of `mobo-fixed`: both ends and points evenly between them, on the model's axis."""
-        return spread_levels(self.levels, self._positions, min(START, self.budget), self.rng)
+    def start_points(self, *, has_data: bool) -> Points:
+        """Return the start of `mobo-fixed`, ends and points evenly between them; none where there are data."""
+        size = 0 if has_data else min(START, self.budget)
+        return spread_levels(self.levels, self._positions, size, self.rng)
 
     def promising(self, count: int, points: Points, values: Floats) -> Points:
         """Return one untried point, where the logarithm of the expected improvement is highest."""
