@@ -63,4 +63,4 @@ def to_text(booster: Any) -> bytes:
 
 def from_text(text: bytes) -> Any:
     """Return the booster that *text* describes."""
-    return lightgbm().Booster(model_str=text.decode(), params={"verbosity": -1, "num_threads": 1})
+    return lightgbm().Booster(model_str=text.decode())

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from hpcsim.speedup import amdahl_speed_up
 from hpcsim.surrogates import model_files
 from hpcsim.surrogates.learned import Learned
+from hpcsim.surrogates.speedup_evidence import habit_likelihood
+from hpcsim.surrogates.speedup_library import SERIAL_SHARES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
 
-SHARES = np.geomspace(0.001, 1.0, 121)
 WAITING_SHARE = 0.5
 NO_LIMIT = np.log(1e9) - 1e-6
 
@@ -26,20 +27,17 @@ NO_LIMIT = np.log(1e9) - 1e-6
 class GlobalLaw(Learned):
     """Limit over the usual over-estimate at the count asked for, one fitted Amdahl share for everybody.
 
-    T(n) = T(asked) (f + (1 - f)/n) / (f + (1 - f)/asked), where f fits the log run times of all jobs best by their
-    counts, and so takes all confounding with the size of jobs for scaling. Nodes draw half of their dynamic power
-    while they wait; their watts on one node are the mean.
+    T(n) = T(asked) (f + (1 - f)/n) / (f + (1 - f)/asked), where one f explains the mean run times of users within
+    applications best, over all applications. Nodes draw half of their dynamic power while they wait; their watts on
+    one node are the mean.
     """
 
     def _learn(self, outcomes: pd.DataFrame, weight: Floats | None) -> None:
         nodes, run_s = outcomes["nodes"].to_numpy(), outcomes["run_s"].to_numpy()
-        weights = np.ones(len(nodes)) if weight is None else weight
         log_run = np.log(run_s)
-        errors = []
-        for share in SHARES.tolist():
-            work = log_run + np.log(amdahl_speed_up(nodes, share))
-            errors.append(np.average((work - np.average(work, weights=weights)) ** 2, weights=weights))
-        self._share = float(SHARES[int(np.argmin(errors))])
+        apps, app = np.unique(outcomes["app_id"].to_numpy(), return_inverse=True)
+        by_habit = habit_likelihood(app, outcomes["user_id"].to_numpy(), nodes, run_s, len(apps)).sum(axis=0)
+        self._share = float(SERIAL_SHARES[int(np.argmax(by_habit[: len(SERIAL_SHARES)]))])
         limit = outcomes["log_limit_s"].to_numpy()
         limited = limit < NO_LIMIT
         self._overestimate = float(np.median((limit - log_run)[limited])) if limited.any() else 0.0
