@@ -24,6 +24,9 @@ from hpcsim.commands.output import say
 from hpcsim.commands.plot import plot
 from hpcsim.commands.report import report
 from hpcsim.commands.run import run
+from hpcsim.commands.surrogate_explain import surrogate_explain
+from hpcsim.commands.surrogate_fit import surrogate_fit
+from hpcsim.commands.surrogate_predict import surrogate_predict
 from hpcsim.commands.sweep import sweep
 from hpcsim.commands.tune import tune
 from hpcsim.commands.validate import validate
@@ -49,6 +52,12 @@ cluster = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Make machine descriptions from a site's own files."
 )
 
+surrogate = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Learn from finished jobs what others would take and draw at any node count.",
+)
+
 app.command(cls=Command)(demo)
 app.command(cls=Command)(run)
 app.command(cls=Command)(compare)
@@ -63,6 +72,10 @@ app.command("list", cls=Command)(list_registry)
 app.add_typer(cluster, name="cluster")
 cluster.command("from-slurm", cls=Command)(from_slurm)
 cluster.command("from-swf", cls=Command)(from_swf)
+app.add_typer(surrogate, name="surrogate")
+surrogate.command("fit", cls=Command)(surrogate_fit)
+surrogate.command("predict", cls=Command)(surrogate_predict)
+surrogate.command("explain", cls=Command)(surrogate_explain)
 app.add_typer(workload, name="workload")
 workload.command("info", cls=Command)(workload_info)
 workload.command("fetch", cls=Command)(workload_fetch)

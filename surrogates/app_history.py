@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.surrogates import model_files
+from hpcsim.surrogates.features.matrix import Matrix
 from hpcsim.surrogates.learned import Learned
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -31,16 +29,16 @@ class AppMean(Learned):
         ("user_mean_log_run", "user_mean_node_w"),
     )
 
-    def _learn(self, outcomes: pd.DataFrame, weight: Floats | None) -> None:
-        node_w = outcomes["power_w"].to_numpy() / outcomes["nodes"].to_numpy()
-        self._log_run = float(np.average(np.log(outcomes["run_s"].to_numpy()), weights=weight))
+    def _learn(self, outcomes: Matrix, weight: Floats | None) -> None:
+        node_w = outcomes["power_w"] / outcomes["nodes"]
+        self._log_run = float(np.average(np.log(outcomes["run_s"]), weights=weight))
         self._node_w = float(np.nanmean(node_w)) if np.isfinite(node_w).any() else np.nan
 
-    def _log_mean(self, contexts: pd.DataFrame, nodes: Floats) -> Floats:
+    def _log_mean(self, contexts: Matrix, nodes: Floats) -> Floats:
         log_run = np.full(len(contexts), self._log_run)
         node_w = np.full(len(contexts), self._node_w)
         for names in reversed(self.columns):
-            for known, values in zip((contexts[name].to_numpy() for name in names), (log_run, node_w), strict=True):
+            for known, values in zip((contexts[name] for name in names), (log_run, node_w), strict=True):
                 np.copyto(values, known, where=np.isfinite(known))
         result = np.empty((len(contexts), len(nodes), 2))
         result[..., 0] = log_run[:, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,18 @@ def light_prediction(
 def predicted(booster: Any, features: Floats) -> Floats:
     """Return what *booster* predicts for each row of *features*."""
     return np.asarray(booster.predict(features, num_threads=1))
+
+
+def gains(booster: Any, names: Sequence[str]) -> dict[str, float]:
+    """Return the share of the error that splits on each of the features *names* took away, largest first."""
+    return shares(dict(zip(names, booster.feature_importance("gain").tolist(), strict=True)))
+
+
+def shares(amounts: Mapping[str, float]) -> dict[str, float]:
+    """Return *amounts* over their sum, largest first; those of 0 left out."""
+    total = sum(amounts.values())
+    largest = sorted(amounts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return {name: amount / total for name, amount in largest if amount > 0}
 
 
 def to_text(booster: Any) -> bytes:

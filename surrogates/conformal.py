@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import pandas as pd
+from hpcsim.surrogates.features.matrix import Matrix
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,12 +31,12 @@ UNKNOWN_ERROR = float(np.log(3.0))
 """Without any held-out job bounds are a factor of 3 away."""
 
 
-def groups(contexts: pd.DataFrame, seen: NDArray[np.bool_], nodes: Floats) -> Ints:
+def groups(contexts: Matrix, seen: NDArray[np.bool_], nodes: Floats) -> Ints:
     """Return the group of each context [J] at each of *nodes* [N]: shape [J, N], from 0 to `GROUPS` - 1.
 
     Applications seen in training or not, times counts below half of, about, or above twice the application's mean.
     """
-    usual = contexts["app_mean_log_nodes"].to_numpy()
+    usual = contexts["app_mean_log_nodes"]
     ratio = np.log2(nodes[None, :]) - np.where(np.isnan(usual), np.log(contexts["asked_nodes"]), usual)[
         :, None
     ] / np.log(2)

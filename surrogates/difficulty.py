@@ -26,7 +26,7 @@ KINDS = ("regression", "classification")
 
 
 def difficulty(
-    table: pd.DataFrame, targets: Mapping[str, tuple[ArrayLike, str]], *, row_ids: NDArray[np.int64]
+    table: pd.DataFrame | Floats, targets: Mapping[str, tuple[ArrayLike, str]], *, row_ids: NDArray[np.int64]
 ) -> Floats:
     """Return the difficulty of each row: the mean over targets of out-of-fold errors over their own mean.
 
@@ -35,7 +35,7 @@ def difficulty(
     nothing to the result.
 
     Args:
-        table: any columns, see `numeric_view`.
+        table: any columns, see `numeric_view`; or numbers, shape [rows, columns].
         targets: name -> (values [rows], ``regression`` with values above 0 or ``classification``).
         row_ids: one id a row.
 
@@ -44,7 +44,7 @@ def difficulty(
         MissingExtra: LightGBM is not installed.
     """
     order = np.argsort(row_ids, kind="stable")
-    view = numeric_view(table)[order]
+    view = (numeric_view(table) if not isinstance(table, np.ndarray) else _filled(list(table.T)))[order]
     fold = np.arange(len(order)) % FOLDS
     total = np.zeros(len(order))
     for name, (values, kind) in targets.items():
@@ -64,15 +64,19 @@ def numeric_view(table: pd.DataFrame) -> Floats:
     An array becomes its length, mean, maximum, deviation and 95th percentile; a time the seconds of the epoch, hour
     and weekday; text a code; a missing number the median of its column, with a flag beside it.
     """
+    return _filled([part for name in table.columns for part in _parts(table[name])])
+
+
+def _filled(parts: Sequence[Floats]) -> Floats:
+    """Return *parts* as columns, what is missing replaced by the median, with a flag beside it."""
     columns: list[Floats] = []
-    for name in table.columns:
-        for column in _parts(table[name]):
-            missing = ~np.isfinite(column)
-            median = float(np.median(column[~missing])) if not missing.all() else 0.0
-            columns.append(np.where(missing, median, column))
-            if missing.any():
-                columns.append(missing.astype(float))
-    return np.stack(columns, axis=1) if columns else np.zeros((len(table), 0))
+    for column in parts:
+        missing = ~np.isfinite(column)
+        median = float(np.median(column[~missing])) if not missing.all() else 0.0
+        columns.append(np.where(missing, median, column))
+        if missing.any():
+            columns.append(missing.astype(float))
+    return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
 
 def _parts(column: pd.Series[Any]) -> Sequence[Floats]:

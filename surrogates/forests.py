@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.errors import MissingExtra, ResultError
+from hpcsim.surrogates.boosting import shares
 
 Floats = NDArray[np.float64]
 
@@ -33,6 +35,11 @@ def predicted(forest: Any, features: Floats) -> Floats:
     """Return what *forest* predicts for each row of *features*: the mean of its trees, without a pool of threads."""
     rows = np.ascontiguousarray(features, dtype=np.float32)
     return np.asarray(np.mean([tree.tree_.predict(rows)[:, 0] for tree in forest.estimators_], axis=0))
+
+
+def gains(forest: Any, names: Sequence[str]) -> dict[str, float]:
+    """Return the share of the error that splits on each of the features *names* took away, largest first."""
+    return shares(dict(zip(names, forest.feature_importances_.tolist(), strict=True)))
 
 
 def to_bytes(forest: Any) -> bytes:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.speedup import amdahl_speed_up
 from hpcsim.surrogates import model_files
+from hpcsim.surrogates.features.matrix import Matrix
 from hpcsim.surrogates.learned import Learned
 from hpcsim.surrogates.speedup_evidence import habit_likelihood
 from hpcsim.surrogates.speedup_library import SERIAL_SHARES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -32,23 +29,23 @@ class GlobalLaw(Learned):
     one node are the mean.
     """
 
-    def _learn(self, outcomes: pd.DataFrame, weight: Floats | None) -> None:
-        nodes, run_s = outcomes["nodes"].to_numpy(), outcomes["run_s"].to_numpy()
+    def _learn(self, outcomes: Matrix, weight: Floats | None) -> None:
+        nodes, run_s = outcomes["nodes"], outcomes["run_s"]
         log_run = np.log(run_s)
-        apps, app = np.unique(outcomes["app_id"].to_numpy(), return_inverse=True)
-        by_habit = habit_likelihood(app, outcomes["user_id"].to_numpy(), nodes, run_s, len(apps)).sum(axis=0)
+        apps, app = np.unique(outcomes["app_id"], return_inverse=True)
+        by_habit = habit_likelihood(app, outcomes["user_id"], nodes, run_s, len(apps)).sum(axis=0)
         self._share = float(SERIAL_SHARES[int(np.argmax(by_habit[: len(SERIAL_SHARES)]))])
-        limit = outcomes["log_limit_s"].to_numpy()
+        limit = outcomes["log_limit_s"]
         limited = limit < NO_LIMIT
         self._overestimate = float(np.median((limit - log_run)[limited])) if limited.any() else 0.0
         self._usual_run = float(np.median(log_run))
-        node_w = outcomes["power_w"].to_numpy() / nodes
+        node_w = outcomes["power_w"] / nodes
         draw = WAITING_SHARE + (1 - WAITING_SHARE) * amdahl_speed_up(nodes, self._share) / nodes
         known = np.isfinite(node_w)
         self._peak_w = float(np.exp(np.mean(np.log(node_w / draw)[known]))) if known.any() else np.nan
 
-    def _log_mean(self, contexts: pd.DataFrame, nodes: Floats) -> Floats:
-        limit, asked = contexts["log_limit_s"].to_numpy(), contexts["asked_nodes"].to_numpy()
+    def _log_mean(self, contexts: Matrix, nodes: Floats) -> Floats:
+        limit, asked = contexts["log_limit_s"], contexts["asked_nodes"]
         base = np.where(limit < NO_LIMIT, limit - self._overestimate, self._usual_run)
         speed_up = amdahl_speed_up(nodes, self._share)
         ratio = np.log(amdahl_speed_up(asked, self._share))[:, None] - np.log(speed_up)[None, :]

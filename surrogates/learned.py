@@ -14,7 +14,8 @@ from hpcsim.errors import InvalidArgument
 from hpcsim.surrogate import Prediction, Surrogate
 from hpcsim.surrogates import model_files
 from hpcsim.surrogates.conformal import WIDENING, Calibration, groups
-from hpcsim.surrogates.features.columns import CONTEXT_COLUMNS, OUTCOME_COLUMNS, require
+from hpcsim.surrogates.features.columns import CONTEXT_COLUMNS, OUTCOME_COLUMNS
+from hpcsim.surrogates.features.matrix import Matrix
 from hpcsim.surrogates.sampling import Sample, Sampler, sampler_of, uniforms
 from hpcsim.surrogates.support import distance, supported
 
@@ -52,12 +53,25 @@ class Learned(Surrogate):
         sampler_of(self.sampler)
 
     @abstractmethod
-    def _learn(self, outcomes: pd.DataFrame, weight: Floats | None) -> None:
+    def _learn(self, outcomes: Matrix, weight: Floats | None) -> None:
         """Learn from the rows of *outcomes*, all valid."""
 
     @abstractmethod
-    def _log_mean(self, contexts: pd.DataFrame, nodes: Floats) -> Floats:
+    def _log_mean(self, contexts: Matrix, nodes: Floats) -> Floats:
         """Return predicted log run time and log power, shape [J, N, 2]."""
+
+    def explain(self) -> dict[str, Any]:
+        """Return what predictions rest on, as plain data: ``importance``, target -> feature -> share of all.
+
+        Raises:
+            InvalidArgument: it is not fitted.
+        """
+        self._require_fitted()
+        return {"importance": self._importance()}
+
+    def _importance(self) -> dict[str, dict[str, float]]:
+        """Return target -> feature -> share of what the features explain."""
+        return {}
 
     @abstractmethod
     def _state(self) -> model_files.State:
@@ -71,7 +85,7 @@ class Learned(Surrogate):
         """Return an unfitted model of the same kind, to measure this one's errors by."""
         return type(self)(**self._parameters())
 
-    def _widening(self, contexts: pd.DataFrame, nodes: Floats) -> Floats:
+    def _widening(self, contexts: Matrix, nodes: Floats) -> Floats:
         """Return by how much bounds grow away from what is known, in log: shape [J, N, 2] or [J, N, 1]."""
         return (WIDENING * distance(contexts, nodes))[..., None]
 
@@ -82,19 +96,19 @@ class Learned(Surrogate):
             InvalidArgument: a column is missing, there is no job, or a run time is no number above 0.
             MissingExtra: a package that this surrogate needs is not installed.
         """
-        rows = valid(outcomes)
+        rows = valid(Matrix.of(outcomes, OUTCOME_COLUMNS, "outcomes"))
         sampler = sampler_of(self.sampler, self.seed)
         weight = None
         if sampler is not None:
             self.sample = sampler.sample(rows)
-            rows, weight = rows[self.sample.keep], self.sample.weight[self.sample.keep]
+            rows, weight = rows.rows(self.sample.keep), self.sample.weight[self.sample.keep]
             if not len(rows):
                 raise InvalidArgument("The sampler kept no row.", "Raise its rate, or give more finished jobs.")
-        self._apps = np.unique(rows["app_id"].to_numpy())
+        self._apps = np.unique(rows["app_id"])
         self._learn(rows, weight)
         self._calibration = self._calibrated(rows, weight)
         self._is_fitted = True
-        submit_s = rows["submit_s"].to_numpy()
+        submit_s = rows["submit_s"]
         self._facts = {
             "rows": len(rows),
             "first_submit_s": float(submit_s.min()),
@@ -111,12 +125,13 @@ class Learned(Surrogate):
         Raises:
             InvalidArgument: the model is not fitted, a column is missing, or a count is not a whole number from 1.
         """
-        counts = self._checked(contexts, nodes)
-        log_mean = self._log_mean(contexts, counts)
-        seen = np.isin(contexts["app_id"].to_numpy(), self._apps)
-        group = groups(contexts, seen, counts)
-        lower, upper = self._calibration.interval(group, log_mean, self._widening(contexts, counts))
-        return Prediction(np.exp(log_mean), lower, upper, supported(contexts, counts))
+        self._require_fitted()
+        rows, counts = Matrix.of(contexts, CONTEXT_COLUMNS, "contexts"), checked(nodes)
+        log_mean = self._log_mean(rows, counts)
+        seen = np.isin(rows["app_id"], self._apps)
+        group = groups(rows, seen, counts)
+        lower, upper = self._calibration.interval(group, log_mean, self._widening(rows, counts))
+        return Prediction(np.exp(log_mean), lower, upper, supported(rows, counts))
 
     def save(self, folder: str | Path) -> None:
         """Write the model into *folder*: a card in JSON, and files that hold numbers or native model text.
@@ -155,17 +170,7 @@ class Learned(Surrogate):
                 "This surrogate has not learned anything yet.", "Call fit(outcomes) first, or load()."
             )
 
-    def _checked(self, contexts: pd.DataFrame, nodes: NDArray[np.int64]) -> Floats:
-        self._require_fitted()
-        require(CONTEXT_COLUMNS, contexts.columns, "contexts")
-        counts = np.asarray(nodes)
-        if counts.ndim != 1 or counts.dtype.kind not in "iu" or (len(counts) and counts.min() < 1):
-            raise InvalidArgument(
-                "Node counts must be whole numbers from 1, in one dimension.", "Give np.arange(1, 65)."
-            )
-        return counts.astype(np.float64)
-
-    def _calibrated(self, rows: pd.DataFrame, weight: Floats | None) -> Calibration:
+    def _calibrated(self, rows: Matrix, weight: Floats | None) -> Calibration:
         """Return bounds from the errors of a twin that is not shown the latest jobs and some applications."""
         if len(rows) < LEAST_JOBS:
             return Calibration.unknown()
@@ -174,52 +179,65 @@ class Learned(Surrogate):
         if shown.sum() < LEAST_JOBS // 2:
             return Calibration.unknown()
         twin = self._twin()
-        twin._learn(rows[shown], None if weight is None else weight[shown])
-        asked = rows[late | strange]
-        errors = np.log(asked[["run_s", "power_w"]].to_numpy()) - twin.at_own_counts(asked)
-        seen = np.isin(asked["app_id"].to_numpy(), np.unique(rows["app_id"].to_numpy()[shown]))
+        twin._learn(rows.rows(shown), None if weight is None else weight[shown])
+        asked = rows.rows(late | strange)
+        errors = np.log(asked.take(("run_s", "power_w"))) - twin._at_own_counts(asked)
+        seen = np.isin(asked["app_id"], np.unique(rows["app_id"][shown]))
         return Calibration.of(_own_groups(asked, seen), errors)
 
-    def at_own_counts(self, rows: pd.DataFrame) -> Floats:
+    def at_own_counts(self, outcomes: pd.DataFrame) -> Floats:
         """Return predicted log run time and log power of each row at its own ``nodes``: shape [rows, 2]."""
-        nodes = rows["nodes"].to_numpy()
+        self._require_fitted()
+        return self._at_own_counts(Matrix.of(outcomes, CONTEXT_COLUMNS, "outcomes"))
+
+    def _at_own_counts(self, rows: Matrix) -> Floats:
+        nodes = rows["nodes"]
         result = np.empty((len(rows), 2))
         for count in np.unique(nodes):
             mine = nodes == count
-            result[mine] = self._log_mean(rows[mine], np.array([count]))[:, 0]
+            result[mine] = self._log_mean(rows.rows(mine), np.array([count]))[:, 0]
         return result
 
 
-def _own_groups(rows: pd.DataFrame, seen: NDArray[np.bool_]) -> NDArray[np.int64]:
-    nodes = rows["nodes"].to_numpy()
+def checked(nodes: NDArray[np.int64]) -> Floats:
+    """Return node counts as floats, or refuse them.
+
+    Raises:
+        InvalidArgument: they are not whole numbers from 1, in one dimension.
+    """
+    counts = np.asarray(nodes)
+    if counts.ndim != 1 or counts.dtype.kind not in "iu" or (len(counts) and counts.min() < 1):
+        raise InvalidArgument("Node counts must be whole numbers from 1, in one dimension.", "Give np.arange(1, 65).")
+    return counts.astype(np.float64)
+
+
+def _own_groups(rows: Matrix, seen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    nodes = rows["nodes"]
     result = np.empty(len(rows), dtype=np.int64)
     for count in np.unique(nodes):
         mine = nodes == count
-        result[mine] = groups(rows[mine], seen[mine], np.array([count]))[:, 0]
+        result[mine] = groups(rows.rows(mine), seen[mine], np.array([count]))[:, 0]
     return result
 
 
-def held_out(rows: pd.DataFrame, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def held_out(rows: Matrix, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which *rows* are among the latest to be submitted, and which belong to applications set aside."""
-    submit_s = rows["submit_s"].to_numpy()
+    submit_s = rows["submit_s"]
     late = submit_s > np.quantile(submit_s, 1 - HELD_OUT_JOBS)
-    strange = uniforms(rows["app_id"].to_numpy().astype(np.int64), seed) < HELD_OUT_APPS
+    strange = uniforms(rows["app_id"].astype(np.int64), seed) < HELD_OUT_APPS
     return late, strange
 
 
-def valid(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Return *outcomes* in order of submission, or refuse them.
+def valid(outcomes: Matrix) -> Matrix:
+    """Return *outcomes* in order of submission, run times of at least 1 s, power above 0 or NaN; or refuse them.
 
     Raises:
-        InvalidArgument: a column is missing, there is no job, or a run time or power is not above 0.
+        InvalidArgument: there is no job, or a run time or power is no number.
     """
-    require(OUTCOME_COLUMNS, outcomes.columns, "outcomes")
     if not len(outcomes):
         raise InvalidArgument("There is no finished job to learn from.", "Give a log with jobs that completed.")
-    run_s, power_w = outcomes["run_s"].to_numpy(), outcomes["power_w"].to_numpy()
+    run_s, power_w = outcomes["run_s"], outcomes["power_w"]
     if not np.all(np.isfinite(run_s)) or np.any(np.isinf(power_w)):
         raise InvalidArgument("A run time or power is not a number.", "Leave out the job, or set its power to NaN.")
-    rows = outcomes.iloc[np.argsort(outcomes["submit_s"].to_numpy(), kind="stable")].reset_index(drop=True)
-    rows["run_s"] = np.maximum(rows["run_s"].to_numpy(), 1.0)
-    rows["power_w"] = np.where(rows["power_w"].to_numpy() > 0, rows["power_w"].to_numpy(), np.nan)
-    return rows
+    mended = outcomes.with_columns(run_s=np.maximum(run_s, 1.0), power_w=np.where(power_w > 0, power_w, np.nan))
+    return mended.rows(np.argsort(outcomes["submit_s"], kind="stable"))

@@ -10,7 +10,6 @@ Label noise looks like difficulty: leave out killed and failed jobs first, as `o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,8 @@ from numpy.typing import NDArray
 
 from hpcsim.errors import InvalidArgument, closest
 from hpcsim.surrogates.difficulty import difficulty
-from hpcsim.surrogates.features.columns import FEATURES, require
+from hpcsim.surrogates.features.columns import FEATURES, OUTCOME_COLUMNS
+from hpcsim.surrogates.features.matrix import Matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,18 +109,18 @@ class Sampler:
             return self.floor
         return 0.5 * self.rate if self.variant == "trimmed" else 0.0
 
-    def sample(self, outcomes: pd.DataFrame) -> Sample:
+    def sample(self, outcomes: pd.DataFrame | Matrix) -> Sample:
         """Return which rows of *outcomes*, a table of `outcomes_table`, to keep; a row's id is its ``row``.
 
         Raises:
             MissingExtra: LightGBM, which measures difficulties, is not installed; ``uniform`` does without.
         """
-        require(("row",), list(outcomes.columns), "outcomes")
-        ids = outcomes["row"].to_numpy().astype(np.int64)
+        rows = outcomes if isinstance(outcomes, Matrix) else Matrix.of(outcomes, OUTCOME_COLUMNS, "outcomes")
+        ids = rows["row"].astype(np.int64)
         if self.variant == "uniform" or self.rate == 1 or not len(ids):
             chosen = Probabilities(np.full(len(ids), float(self.rate)), math.nan)
         else:
-            hard = difficulty(outcomes[list(FEATURES)], _targets(outcomes), row_ids=ids)
+            hard = difficulty(rows.take(FEATURES), _targets(rows), row_ids=ids)
             hard = np.minimum(hard, np.quantile(hard, TRIM)) if self.variant == "trimmed" else hard
             chosen = probabilities(hard, self.rate, floor=self.least)
         keep = drawn(chosen.values, ids, self.seed)
@@ -206,9 +206,9 @@ def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return state ^ (state >> np.uint64(31))
 
 
-def _targets(outcomes: pd.DataFrame) -> dict[str, tuple[Sequence[float] | Floats, str]]:
-    names = [name for name in ("run_s", "power_w") if np.isfinite(outcomes[name].to_numpy()).all()]
-    return {name: (outcomes[name].to_numpy(), "regression") for name in names}
+def _targets(rows: Matrix) -> dict[str, tuple[Floats, str]]:
+    names = [name for name in ("run_s", "power_w") if np.all(rows[name] > 0)]
+    return {name: (rows[name], "regression") for name in names}
 
 
 def _check_rate(rate: float, floor: float) -> None:

@@ -8,7 +8,7 @@ of its residual. No booster sees the candidate count, so that what n changes com
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 from hpcsim.errors import InvalidArgument
 from hpcsim.surrogates import boosting, model_files
 from hpcsim.surrogates.features.columns import CONTEXT
+from hpcsim.surrogates.features.matrix import Matrix
 from hpcsim.surrogates.learned import Learned
 from hpcsim.surrogates.speedup_evidence import NodePower, PowerEvidence, habit_likelihood, trial_likelihood
-from hpcsim.surrogates.speedup_tables import SpeedUpTables, interpolated, learn_tables
+from hpcsim.surrogates.speedup_tables import SpeedUpTables, interpolated, interpolated_own, learn_tables
 from hpcsim.surrogates.support import distance
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -34,6 +32,8 @@ BASE_ROUNDS, RESIDUAL_ROUNDS = 150, 40
 NORMAL_90 = 1.645
 FURTHER = 0.05
 """Growth of bounds with distance beyond what the spread of the curves says."""
+
+SHOWN = (2, 4, 8, 16, 32, 64)
 
 EVIDENCE = ("power", "habits", "trials")
 
@@ -63,10 +63,10 @@ class SemiParametric(Learned):
         if self.waiting_share is not None and not 0 <= self.waiting_share <= 1:
             raise InvalidArgument(f"The waiting share is {self.waiting_share}.", "Give a share from 0 to 1.")
 
-    def _learn(self, outcomes: pd.DataFrame, weight: Floats | None) -> None:
-        run_s, nodes, asked = (outcomes[name].to_numpy() for name in ("run_s", "nodes", "asked_nodes"))
-        apps, app = np.unique(outcomes["app_id"].to_numpy(), return_inverse=True)
-        features = outcomes[list(BASE_COLUMNS)].to_numpy()
+    def _learn(self, outcomes: Matrix, weight: Floats | None) -> None:
+        run_s, nodes, asked = (outcomes[name] for name in ("run_s", "nodes", "asked_nodes"))
+        apps, app = np.unique(outcomes["app_id"], return_inverse=True)
+        features = outcomes.take(BASE_COLUMNS)
         own = nodes == asked
         base = (
             boosting.boosted(
@@ -76,20 +76,19 @@ class SemiParametric(Learned):
             else None
         )
         self._tables = self._speed_ups(outcomes, apps, app, base, features)
-        rows = self._tables.rows(outcomes["app_id"].to_numpy())
+        rows = self._tables.rows(outcomes["app_id"])
         at_asked = np.log(run_s) - (self._slowdown(rows, nodes) - self._slowdown(rows, asked))
         self._base = (
             base
             if own.all()
             else boosting.boosted(features, at_asked, rounds=BASE_ROUNDS, seed=self.seed, weight=weight, **BASE)
         )
-        measured = np.isfinite(outcomes["power_w"].to_numpy())
+        measured = np.isfinite(outcomes["power_w"])
         self._residual = None
         if measured.any():
-            rest = np.log(outcomes["power_w"].to_numpy() / nodes) - np.log(
-                self._watts(outcomes, rows, nodes[:, None])[:, 0]
-            )
-            context = outcomes[list(RESIDUAL_COLUMNS)].to_numpy()
+            node_w = interpolated_own(self._tables.node_w, rows, nodes)
+            rest = np.log(outcomes["power_w"] / nodes) - np.log(node_w * self._level(outcomes, rows))
+            context = outcomes.take(RESIDUAL_COLUMNS)
             self._residual = boosting.boosted(
                 context[measured],
                 rest[measured],
@@ -105,15 +104,15 @@ class SemiParametric(Learned):
         return replace(self, idle_w=power.idle_w, waiting_share=power.waiting_share, sampler=None)
 
     def _speed_ups(
-        self, outcomes: pd.DataFrame, apps: Floats, app: NDArray[np.int64], base: Any, features: Floats
+        self, outcomes: Matrix, apps: Floats, app: NDArray[np.int64], base: Any, features: Floats
     ) -> SpeedUpTables:
-        run_s, nodes, asked = (outcomes[name].to_numpy() for name in ("run_s", "nodes", "asked_nodes"))
+        run_s, nodes, asked = (outcomes[name] for name in ("run_s", "nodes", "asked_nodes"))
         wanted = self.evidence.split("+")
-        power_w = outcomes["power_w"].to_numpy() if "power" in wanted else np.full(len(nodes), np.nan)
+        power_w = outcomes["power_w"] if "power" in wanted else np.full(len(nodes), np.nan)
         others = []
         own = nodes == asked
         if "habits" in wanted:
-            users = outcomes["user_id"].to_numpy()
+            users = outcomes["user_id"]
             others.append(habit_likelihood(app[own], users[own], nodes[own], run_s[own], len(apps)))
         if "trials" in wanted and base is not None and not own.all():
             log_ratio = np.log(run_s) - boosting.predicted(base, features)
@@ -131,38 +130,61 @@ class SemiParametric(Learned):
 
     def _slowdown(self, rows: NDArray[np.int64], nodes: Floats) -> Floats:
         """Return the log slow-down of each row of the tables at a count of its own: shape [J]."""
-        return interpolated(self._tables.log_slowdown, rows, nodes[:, None])[:, 0]
+        return interpolated_own(self._tables.log_slowdown, rows, nodes)
 
-    def _watts(self, contexts: pd.DataFrame, rows: NDArray[np.int64], nodes: Floats) -> Floats:
-        """Return the watts of a node of each context [J] at *nodes* [J or 1, N]; a new application's by its history."""
-        table = interpolated(self._tables.node_w, rows, nodes)
-        level, usual = (contexts[name].to_numpy() for name in ("app_mean_node_w", "app_mean_log_nodes"))
+    def _level(self, contexts: Matrix, rows: NDArray[np.int64]) -> Floats:
+        """Return what the tables' watts are to be multiplied by: a new application's by its history, else 1."""
+        result = np.ones(len(contexts))
+        level, usual = contexts["app_mean_node_w"], contexts["app_mean_log_nodes"]
         strange = (rows == len(self._tables.app)) & np.isfinite(level) & np.isfinite(usual)
         if strange.any():
-            typical = interpolated(self._tables.node_w, rows[strange], np.exp(usual[strange])[:, None])
-            table[strange] *= level[strange][:, None] / typical
-        return table
+            typical = interpolated_own(self._tables.node_w, rows[strange], np.exp(usual[strange]))
+            result[strange] = level[strange] / typical
+        return result
 
-    def _log_mean(self, contexts: pd.DataFrame, nodes: Floats) -> Floats:
-        rows = self._tables.rows(contexts["app_id"].to_numpy())
-        asked = contexts["asked_nodes"].to_numpy()
+    def _log_mean(self, contexts: Matrix, nodes: Floats) -> Floats:
+        rows = self._tables.rows(contexts["app_id"])
+        asked = contexts["asked_nodes"]
         result = np.empty((len(contexts), len(nodes), 2))
-        base = boosting.predicted(self._base, contexts[list(BASE_COLUMNS)].to_numpy())
-        slowdown = interpolated(self._tables.log_slowdown, rows, nodes[None, :])
+        base = boosting.predicted(self._base, contexts.take(BASE_COLUMNS))
+        slowdown = interpolated(self._tables.log_slowdown, rows, nodes)
         result[..., 0] = (base - self._slowdown(rows, asked))[:, None] + slowdown
         if self._residual is None:
             result[..., 1] = np.nan
         else:
-            rest = boosting.predicted(self._residual, contexts[list(RESIDUAL_COLUMNS)].to_numpy())
-            result[..., 1] = np.log(nodes * self._watts(contexts, rows, nodes[None, :])) + rest[:, None]
+            rest = boosting.predicted(self._residual, contexts.take(RESIDUAL_COLUMNS))
+            watts = nodes * interpolated(self._tables.node_w, rows, nodes)
+            result[..., 1] = np.log(watts) + (rest + np.log(self._level(contexts, rows)))[:, None]
         return result
 
-    def _widening(self, contexts: pd.DataFrame, nodes: Floats) -> Floats:
+    def _widening(self, contexts: Matrix, nodes: Floats) -> Floats:
         """Return the spread of the application's curves between the count asked for and n, and some more beyond."""
-        rows = self._tables.rows(contexts["app_id"].to_numpy())
-        there = interpolated(self._tables.spread, rows, nodes[None, :])
-        here = interpolated(self._tables.spread, rows, contexts["asked_nodes"].to_numpy()[:, None])
+        rows = self._tables.rows(contexts["app_id"])
+        there = interpolated(self._tables.spread, rows, nodes)
+        here = interpolated_own(self._tables.spread, rows, contexts["asked_nodes"])[:, None]
         return (NORMAL_90 * np.abs(there - here) + FURTHER * distance(contexts, nodes))[..., None]
+
+    def explain(self) -> dict[str, Any]:
+        """Return importance, what nodes have in common, and the speed-up of each application at `SHOWN` counts.
+
+        ``speed_ups`` maps an application to its mean speed-ups; ``None`` is one never seen.
+        """
+        found = super().explain()
+        rows = np.arange(len(self._tables.app) + 1)
+        speed_up = np.exp(-interpolated(self._tables.log_slowdown, rows, np.array(SHOWN, dtype=float)))
+        names = [*self._tables.app.tolist(), None]
+        power = self._tables.power
+        return found | {
+            "node": {"idle_w": power.idle_w, "waiting_share": power.waiting_share},
+            "counts": list(SHOWN),
+            "speed_ups": dict(zip(names, speed_up.tolist(), strict=True)),
+        }
+
+    def _importance(self) -> dict[str, dict[str, float]]:
+        found = {"run_s": boosting.gains(self._base, BASE_COLUMNS)}
+        if self._residual is not None:
+            found["power_w"] = boosting.gains(self._residual, RESIDUAL_COLUMNS)
+        return found
 
     def _state(self) -> model_files.State:
         tables = self._tables

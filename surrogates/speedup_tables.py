@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -64,13 +65,29 @@ class SpeedUpTables:
 
 
 def interpolated(table: Floats, rows: Ints, nodes: Floats) -> Floats:
-    """Return *table* [A, G] for *rows* [J] at *nodes* [N] or [J, N], linear in log n between counts: shape [J, N]."""
+    """Return *table* [A, G] for *rows* [J] at the counts *nodes* [N], linear in log n between columns: shape [J, N]."""
+    low, share = _place(nodes.tobytes())
+    mine = table[rows]
+    return np.asarray(mine[:, low] * (1 - share) + mine[:, low + 1] * share)
+
+
+def interpolated_own(table: Floats, rows: Ints, nodes: Floats) -> Floats:
+    """Return *table* [A, G] for each of *rows* [J] at a count of its own, *nodes* [J]: shape [J]."""
+    low, share = _position(nodes)
+    return np.asarray(table[rows, low] * (1 - share) + table[rows, low + 1] * share)
+
+
+@lru_cache(maxsize=64)
+def _place(nodes: bytes) -> tuple[Ints, Floats]:
+    return _position(np.frombuffer(nodes, dtype=np.float64))
+
+
+def _position(nodes: Floats) -> tuple[Ints, Floats]:
+    """Return the column at or below each count, and how far it is towards the next one, from 0 to 1."""
     grid = counts()
     inside = np.clip(nodes, 1.0, grid[-1])
-    high = np.clip(np.searchsorted(grid, inside), 1, len(grid) - 1)
-    share = np.log(inside / grid[high - 1]) / np.log(grid[high] / grid[high - 1])
-    own = rows[:, None]
-    return np.asarray(table[own, high - 1] * (1 - share) + table[own, high] * share)
+    low = np.clip(np.searchsorted(grid, inside, "right") - 1, 0, len(grid) - 2)
+    return low, np.log(inside / grid[low]) / np.log(grid[low + 1] / grid[low])
 
 
 def learn_tables(
@@ -89,7 +106,8 @@ def learn_tables(
         numbers: how many jobs each has; those without get no say in the prior.
         power: watts by application and count.
         others: from run times.
-        idle_w, waiting_share: of nodes; None: all that explain the log well, by how well they do.
+        idle_w: of nodes; None: all that explain the log well, by how well they do.
+        waiting_share: of nodes, likewise.
     """
     rest = np.sum(others, axis=0) if others else np.zeros((len(app), len(log_speed_ups([1.0]))))
     found = []

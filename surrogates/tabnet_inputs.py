@@ -11,7 +11,7 @@ trains TabNet on half of the rows and the trees on the other half.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 from hpcsim.errors import InvalidArgument, closest
 from hpcsim.surrogates.features.columns import CONTEXT, COUNTED, FEATURES
 from hpcsim.surrogates.features.interventions import at_counts
+from hpcsim.surrogates.features.matrix import Matrix
 from hpcsim.surrogates.sampling import uniforms
 from hpcsim.surrogates.tabnet import Architecture, How, TabNet
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -86,33 +84,31 @@ class TreeInputs:
         columns = CONTEXT if self.form == "context" else FEATURES
         return tuple(name for name in columns if self.with_limit or name != "log_limit_s")
 
-    def fit(
-        self, outcomes: pd.DataFrame, targets: Floats, weight: Floats | None, *, cross_fit: bool
-    ) -> NDArray[np.bool_]:
+    def fit(self, outcomes: Matrix, targets: Floats, weight: Floats | None, *, cross_fit: bool) -> NDArray[np.bool_]:
         """Train the TabNet, if there is one, and return which rows the trees may learn from, shape [rows]."""
         everything = np.ones(len(outcomes), dtype=bool)
         if not self.uses_embedding:
             return everything
-        first = uniforms(outcomes["row"].to_numpy().astype(np.int64), self.seed + 1) < 0.5
+        first = uniforms(outcomes["row"].astype(np.int64), self.seed + 1) < 0.5
         if not cross_fit or first.all() or not first.any():
             first = everything
-        features = outcomes[list(self._seen)].to_numpy()
+        features = outcomes.take(self._seen)
         self.tabnet = TabNet(self.architecture, seed=self.seed)
         self.tabnet.fit(features[first], targets[first], None if weight is None else weight[first])
         return everything if first.all() else ~first
 
-    def own_rows(self, outcomes: pd.DataFrame) -> Floats:
+    def own_rows(self, outcomes: Matrix) -> Floats:
         """Return the rows of *outcomes* at the counts they ran at: shape [rows, columns]."""
-        parts = [outcomes[list(self._raw)].to_numpy()]
+        parts = [outcomes.take(self._raw)]
         if self.tabnet is not None:
-            parts.append(self.tabnet.embed(outcomes[list(self._seen)].to_numpy(), self.embed))
+            parts.append(self.tabnet.embed(outcomes.take(self._seen), self.embed))
         return np.concatenate(parts, axis=1)
 
-    def rows(self, contexts: pd.DataFrame, nodes: Floats) -> Floats:
+    def rows(self, contexts: Matrix, nodes: Floats) -> Floats:
         """Return the rows of J contexts at N counts: shape [J * N, columns], a job's counts together."""
         parts = [at_counts(contexts, nodes.astype(np.int64), self._raw)] if self._raw else []
         if self.tabnet is not None and self.form == "context":
-            embedded = self._embedded(contexts[list(self._seen)].to_numpy())
+            embedded = self._embedded(contexts.take(self._seen))
             parts.append(np.repeat(embedded, len(nodes), axis=0))
         elif self.tabnet is not None:
             parts.append(self.tabnet.embed(at_counts(contexts, nodes.astype(np.int64), self._seen), self.embed))

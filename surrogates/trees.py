@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.surrogates import boosting, forests, model_files, xgboost_trees
 from hpcsim.surrogates.features.columns import COUNTED
+from hpcsim.surrogates.features.matrix import Matrix
 from hpcsim.surrogates.learned import Learned
 from hpcsim.surrogates.tabnet import Architecture, How
 from hpcsim.surrogates.tabnet_inputs import TreeInputs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +60,10 @@ class Trees(Learned):
         """Return what *model* predicts."""
 
     @abstractmethod
+    def _gains(self, model: Any) -> dict[str, float]:
+        """Return the importance of the features of *model*."""
+
+    @abstractmethod
     def _bytes(self, model: Any) -> bytes:
         """Return *model* in its own format."""
 
@@ -80,9 +82,9 @@ class Trees(Learned):
             seed=self.seed,
         )
 
-    def _learn(self, outcomes: pd.DataFrame, weight: Floats | None) -> None:
+    def _learn(self, outcomes: Matrix, weight: Floats | None) -> None:
         self._inputs = self._new_inputs()
-        targets = np.log(outcomes[list(TARGETS)].to_numpy())
+        targets = np.log(outcomes.take(TARGETS))
         chosen = self._inputs.fit(outcomes, targets, weight, cross_fit=self.cross_fit)
         features = self._inputs.own_rows(outcomes)
         self._models = {}
@@ -92,13 +94,16 @@ class Trees(Learned):
                 part = None if weight is None else weight[known]
                 self._models[name] = self._grown(features[known], targets[known, column], part, direction)
 
-    def _log_mean(self, contexts: pd.DataFrame, nodes: Floats) -> Floats:
+    def _log_mean(self, contexts: Matrix, nodes: Floats) -> Floats:
         rows = self._inputs.rows(contexts, nodes)
         result = np.full((len(contexts), len(nodes), 2), np.nan)
         for column, name in enumerate(TARGETS):
             if name in self._models:
                 result[..., column] = self._guess(self._models[name], rows).reshape(result.shape[:2])
         return result
+
+    def _importance(self) -> dict[str, dict[str, float]]:
+        return {name: self._gains(model) for name, model in self._models.items()}
 
     def _state(self) -> model_files.State:
         files = {f"{name}.model": self._bytes(model) for name, model in self._models.items()}
@@ -123,6 +128,9 @@ class LightGBMTrees(Trees):
 
     def _guess(self, model: Any, features: Floats) -> Floats:
         return boosting.predicted(model, features)
+
+    def _gains(self, model: Any) -> dict[str, float]:
+        return boosting.gains(model, self._inputs.names)
 
     def _bytes(self, model: Any) -> bytes:
         return boosting.to_text(model)
@@ -154,6 +162,9 @@ class XGBoostTrees(Trees):
     def _guess(self, model: Any, features: Floats) -> Floats:
         return xgboost_trees.predicted(model, features)
 
+    def _gains(self, model: Any) -> dict[str, float]:
+        return xgboost_trees.gains(model, self._inputs.names)
+
     def _bytes(self, model: Any) -> bytes:
         return xgboost_trees.to_json(model)
 
@@ -170,6 +181,9 @@ class RandomForest(Trees):
 
     def _guess(self, model: Any, features: Floats) -> Floats:
         return forests.predicted(model, features)
+
+    def _gains(self, model: Any) -> dict[str, float]:
+        return forests.gains(model, self._inputs.names)
 
     def _bytes(self, model: Any) -> bytes:
         return forests.to_bytes(model)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.errors import MissingExtra
+from hpcsim.surrogates.boosting import shares
 
 Floats = NDArray[np.float64]
 
@@ -41,6 +43,12 @@ def boosted(
 def predicted(booster: Any, features: Floats) -> Floats:
     """Return what *booster* predicts for each row of *features*."""
     return np.asarray(booster.inplace_predict(features), dtype=np.float64)
+
+
+def gains(booster: Any, names: Sequence[str]) -> dict[str, float]:
+    """Return the share of the error that splits on each of the features *names* took away, largest first."""
+    found = booster.get_score(importance_type="total_gain")
+    return shares({name: float(found.get(f"f{place}", 0.0)) for place, name in enumerate(names)})
 
 
 def to_json(booster: Any) -> bytes:

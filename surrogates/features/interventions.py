@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hpcsim.proxies import moved
 from hpcsim.surrogates.features.columns import COUNTED, FEATURES, Floats, require
+from hpcsim.surrogates.features.matrix import Matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,16 +18,21 @@ if TYPE_CHECKING:
 PROXY_CORRELATION = 0.98
 
 
-def at_counts(contexts: pd.DataFrame, nodes: NDArray[np.int64], columns: Sequence[str] = FEATURES) -> Floats:
+def at_counts(contexts: pd.DataFrame | Matrix, nodes: NDArray[np.int64], columns: Sequence[str] = FEATURES) -> Floats:
     """Return *columns* of J contexts at N node counts: shape [J * N, columns], a job's counts together.
 
     The count and every declared proxy of it are recomputed, the rest is repeated.
     """
-    require((*columns, "nodes"), list(contexts.columns), "contexts")
+    if not isinstance(contexts, Matrix):
+        contexts = Matrix.of(contexts, (*columns, "nodes"), "contexts")
     counts = np.asarray(nodes, dtype=np.float64)
-    repeated = {name: np.repeat(contexts[name].to_numpy(), len(counts)) for name in (*columns, "nodes")}
-    there = moved(repeated, np.tile(counts, len(contexts)))
-    return np.stack([there[name] for name in columns], axis=1)
+    result = np.repeat(contexts.take(columns), len(counts), axis=0)
+    proxies = {name: np.repeat(contexts[name], len(counts)) for name in {*COUNTED, "nodes"} & {*columns, "nodes"}}
+    there = moved(proxies, np.tile(counts, len(contexts)))
+    for place, name in enumerate(columns):
+        if name in there:
+            result[:, place] = there[name]
+    return result
 
 
 def undeclared_proxies(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -150,7 +151,15 @@ def _whole(values: Floats) -> Rows:
     return values.astype(np.int64)
 
 
-def _frame(columns: dict[str, Floats], names: Sequence[str]) -> pd.DataFrame:
+def _frame(columns: dict[str, Floats], names: tuple[str, ...]) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame(np.stack([columns[name] for name in names], axis=1), columns=list(names))
+    return pd.DataFrame(np.stack([columns[name] for name in names], axis=1), columns=_index(names))
+
+
+@cache
+def _index(names: tuple[str, ...]) -> pd.Index[str]:
+    """Return the labels of a table, one object for all tables of a kind: models then need not look at them again."""
+    import pandas as pd
+
+    return pd.Index(names)
