@@ -27,6 +27,7 @@ from hpcsim.commands.run import run
 from hpcsim.commands.surrogate_explain import surrogate_explain
 from hpcsim.commands.surrogate_fit import surrogate_fit
 from hpcsim.commands.surrogate_predict import surrogate_predict
+from hpcsim.commands.surrogate_study import surrogate_study
 from hpcsim.commands.sweep import sweep
 from hpcsim.commands.tune import tune
 from hpcsim.commands.validate import validate
@@ -76,6 +77,7 @@ app.add_typer(surrogate, name="surrogate")
 surrogate.command("fit", cls=Command)(surrogate_fit)
 surrogate.command("predict", cls=Command)(surrogate_predict)
 surrogate.command("explain", cls=Command)(surrogate_explain)
+surrogate.command("study", cls=Command)(surrogate_study)
 app.add_typer(workload, name="workload")
 workload.command("info", cls=Command)(workload_info)
 workload.command("fetch", cls=Command)(workload_fetch)

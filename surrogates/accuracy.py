@@ -18,7 +18,9 @@ TAIL = 95
 """Percentile of true over predicted that ``under_tail`` tells."""
 
 
-def accuracy(true: ArrayLike, mean: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, level: float = 0.9) -> dict:
+def accuracy(
+    true: ArrayLike, mean: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, level: float = 0.9
+) -> dict[str, float]:
     """Return the errors of J predictions of one target, all above 0; rows with a NaN are left out and counted.
 
     ``jobs missing``: how many were judged, and how many were not. ``mape_percent median_ape_percent``:
@@ -27,9 +29,7 @@ def accuracy(true: ArrayLike, mean: ArrayLike, lower: ArrayLike, upper: ArrayLik
     true / predicted. ``pinball_log``: mean loss of both ends of the interval as quantiles, of logarithms.
     ``coverage``: share within [lower, upper]; ``width_factor``: geometric mean of upper / lower.
 
-    Args:
-        true, mean, lower, upper: shape [J].
-        level: the share that the interval is meant to hold.
+    All arrays have shape [J]; *level* is the share that the interval is meant to hold.
     """
     table = np.stack([np.asarray(values, dtype=np.float64) for values in (true, mean, lower, upper)])
     is_known = np.all(np.isfinite(table) & (table > 0), axis=0)
@@ -77,10 +77,8 @@ def accuracy_by_group(
     Groups are bands of the logged node count by powers of two (``1 node``, ``2-3 nodes``, ...), and jobs whose
     application was seen in training or was not. Groups without a job have no row.
 
-    Args:
-        true, mean, lower, upper, level: as `accuracy` takes them.
-        nodes: logged counts, shape [J].
-        is_seen: whether each job's application was seen, shape [J].
+    *nodes* [J] are the logged counts, *is_seen* [J] tells whether each job's application was seen; the others
+    are as `accuracy` takes them.
     """
     import pandas as pd
 

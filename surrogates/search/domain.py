@@ -72,7 +72,7 @@ class Domain:
 
     def places(self, points: Points) -> NDArray[np.int64]:
         """Return the index of the level of each axis that *points* of the unit cube mean; same shape."""
-        return np.rint(points * (np.array(self.levels) - 1)).astype(np.int64)
+        return np.asarray(np.rint(points * (np.array(self.levels) - 1)).astype(np.int64))
 
     def points(self, places: ArrayLike) -> Points:
         """Return the points of the unit cube that mean the levels at *places* [points, axes]."""

@@ -70,6 +70,8 @@ def find_front(
 
     Args:
         make_engine: class of the engine; it gets levels, budget, seed, and where it takes them positions.
+        domain: what can be chosen.
+        objectives: what settings are worth.
         budget: evaluations in all; None stands for the whole domain, evaluated in one call.
         seed: of the engine.
         start: places [points, axes] to evaluate first, so that engines can be compared from the same start.

@@ -135,7 +135,7 @@ class MoboFixed(ModelSearch):
         """Return the reference point, to be maximised from; it is fixed when it is first needed."""
         if self._given is not None:
             known = self.values[~np.isnan(self.values).any(axis=1)]
-            return maximised(in_logs(np.vstack([known, self._given])))[-1]
+            return np.asarray(maximised(in_logs(np.vstack([known, self._given])))[-1])
         if self._fixed is None:
             low, high = targets.min(axis=0), targets.max(axis=0)
             self._fixed = low - MARGIN * np.where(high > low, high - low, 1.0)
@@ -168,8 +168,8 @@ class MoboNoisy(MoboFixed):
         candidates: int = 256,
         warm_starts: int = 0,
     ) -> None:
-        options = {"positions": positions, "candidates": candidates, "warm_starts": warm_starts}
-        super().__init__(levels=levels, budget=budget, seed=seed, noisy=True, **options)  # type: ignore[arg-type]
+        options: dict[str, Any] = {"positions": positions, "candidates": candidates, "warm_starts": warm_starts}
+        super().__init__(levels=levels, budget=budget, seed=seed, noisy=True, **options)
 
 
 def improvement(model: Any, y: Tensor, reference: Tensor) -> Any:

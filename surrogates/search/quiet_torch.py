@@ -60,4 +60,4 @@ def _forgo_compiler() -> None:
     from botorch.acquisition.multi_objective import logei
 
     if hasattr(logei, "_load_attempted"):
-        logei._load_attempted = True  # noqa: SLF001 - there is no public switch
+        logei._load_attempted = True  # there is no public switch

@@ -115,7 +115,9 @@ class AdvisorTrial:
 
     def _latency(self, model: Surrogate) -> Row:
         """Return milliseconds of an advice: predictions at all counts, front, choice; the first call is cold."""
-        data, first_ms, again_ms = self.data, [], []
+        data = self.data
+        first_ms: list[float] = []
+        again_ms: list[float] = []
         for job in range(min(TIMED_CALLS, len(data.contexts))):
             context = data.contexts.iloc[[job]]
             for taken in (first_ms, again_ms):
@@ -177,12 +179,13 @@ class AdvisorTrial:
             found = model.predict(data.contexts[mask], np.array([count]))
             own[:, mask] = np.stack([found.mean, found.lower, found.upper])[:, :, 0]
         is_seen = np.isin(data.tested["app_id"], data.train["app_id"])
-        rows = []
+        rows: list[Row] = []
         for at, target in enumerate(TARGETS):
             true = data.tested[target].to_numpy()
             table = accuracy_by_group(true, *own[:, :, at], nodes=nodes, is_seen=is_seen)
-            for row in table.to_dict("records"):
-                rows.append({"target": target} | row)
+            rows += [
+                {"target": target} | {str(key): value for key, value in row.items()} for row in table.to_dict("records")
+            ]
             rows[-len(table)]["calibration"] = _calibration(true, *own[:, :, at])
         return rows
 

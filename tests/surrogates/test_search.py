@@ -240,13 +240,13 @@ def test_engines_leave_random_numbers_and_threads_alone(name: str) -> None:
     import torch
 
     torch.set_num_threads(2)
-    states = [torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()]
+    states = [torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()]  # noqa: NPY002 - the global one
     dtype = torch.get_default_dtype()
     search(name, 16, 10)
     assert torch.get_num_threads() == 2
     assert torch.get_default_dtype() == dtype
     assert torch.equal(states[0], torch.get_rng_state())
-    assert np.array_equal(states[1], np.random.get_state()[1])
+    assert np.array_equal(states[1], np.random.get_state()[1])  # noqa: NPY002 - the global one
     assert states[2] == random.getstate()
     torch.set_num_threads(1)
 

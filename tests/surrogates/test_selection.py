@@ -85,7 +85,7 @@ def test_one_node_cluster_has_one_answer() -> None:
 
 
 def test_what_a_rule_lacks_is_said() -> None:
-    with pytest.raises(InvalidArgument, match="no rule 'enrgy'. Did you mean 'energy'"):
+    with pytest.raises(InvalidArgument, match=r"no rule 'enrgy'\. Did you mean 'energy'"):
         select(JOB, "enrgy")
     with pytest.raises(InvalidArgument, match="'cap' needs power_cap_w"):
         select(JOB, "cap")
