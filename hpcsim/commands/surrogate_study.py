@@ -34,6 +34,7 @@ def surrogate_study(
         StudySize, typer.Option("--preset", help="smoke takes a minute, demo some, full days on one core.")
     ] = StudySize.SMOKE,
     out: Annotated[Path, typer.Option("--out", parser=options.path, metavar="DIR", help="Folder for the study.")],
+    file_format: options.Format = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in DIR.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -44,7 +45,7 @@ def surrogate_study(
     from hpcsim.experiments.advisor_study import run_study
 
     with results_only():
-        answer = run_study(data, out, preset=preset.value, resume=resume, progress=_tell)
+        answer = run_study(data, out, preset=preset.value, reader=file_format, resume=resume, progress=_tell)
     if json:
         print_json(answer)
         return

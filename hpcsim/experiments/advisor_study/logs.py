@@ -14,13 +14,14 @@ ByLog = Callable[[int], Workload]
 """From a seed to the log; the same for every seed where it is a file."""
 
 
-def log_of(data: str, jobs: int | None) -> tuple[str, ByLog]:
+def log_of(data: str, jobs: int | None, reader: str = "auto") -> tuple[str, ByLog]:
     """Return an identity of *data*, and the log by seed.
 
     Args:
         data: a file (PM100, Adastra, or any format that `hpcsim.read` tells by its content), or the name of
             a workload model such as ``synth-pm100``.
         jobs: how many a model generates; None for as many as the log that it imitates.
+        reader: registry name of the file's reader; ``pm100`` and ``adastra`` have to be told apart by it.
 
     Raises:
         ExperimentError: there is neither such a file nor such a model.
@@ -29,8 +30,8 @@ def log_of(data: str, jobs: int | None) -> tuple[str, ByLog]:
     path = Path(data)
     if path.is_file():
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        workload = registry.find("readers", "auto")(path)
-        return digest, lambda _: workload
+        workload = registry.make("readers", reader, path=path)
+        return f"{reader}:{digest}", lambda _: workload
     models = registry.names("models")
     if data not in models:
         raise ExperimentError(

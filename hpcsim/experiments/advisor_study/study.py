@@ -27,6 +27,7 @@ def run_study(
     folder: str | Path,
     *,
     preset: str | Preset = "smoke",
+    reader: str = "auto",
     resume: bool = False,
     progress: Progress = lambda _done, _all, _left_s, _label: None,
 ) -> dict[str, Any]:
@@ -39,6 +40,7 @@ def run_study(
         data: see `logs.log_of`.
         folder: a new one, or with *resume* that of the same study.
         preset: a name of `PRESETS`, or sizes of your own.
+        reader: of a file, see `logs.log_of`.
         resume: go on; finished cells are kept.
         progress: called before each cell.
 
@@ -48,7 +50,7 @@ def run_study(
     """
     size = _preset(preset)
     folder = Path(folder).resolve()
-    log, log_by_seed = log_of(data, size.jobs)
+    log, log_by_seed = log_of(data, size.jobs, reader)
     identity = f"{log}, {size.test_jobs} judged at 1 to {size.most_nodes} nodes"
     every = cells(size)
     _prepare(folder, {"format": FORMAT, "data": data, "identity": identity}, resume=resume)
