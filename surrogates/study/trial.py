@@ -30,8 +30,8 @@ Row = dict[str, Any]
 
 TARGETS = ("run_s", "power_w")
 TIMED_CALLS = 30
-LEVELS = (0.5, 0.8, 0.9)
-"""Shares of the interval's log width, about its middle, at which calibration is drawn; 0.9 is the interval itself."""
+LEVELS = (0.2, 0.4, 0.6, 0.8)
+"""Parts of the 90 % interval, in logarithms about the prediction, at which calibration is drawn besides the whole."""
 
 TRACED_AT = (4, 8, 16, 32, 64, 128, 300)
 """Evaluations at which the hypervolume is noted."""

@@ -48,7 +48,7 @@ def _fronts(axes: Axes, results: Results) -> bool:
     chosen = colours(families)
     truths = [front["truth"] for front in families.values() if front["truth"]]
     if truths:
-        _line(axes, np.array(truths[0], dtype=float), color="#444444", linewidth=2.5, label="truth")
+        _line(axes, np.array(truths[0], dtype=float), color="black", linewidth=2.5, linestyle="--", label="truth")
     for name, front in families.items():
         _line(axes, np.array(front["predicted"], dtype=float), color=chosen[name][0], marker=".", label=name)
     axes.set(xscale="log", yscale="log", xlabel="run time in s", ylabel="power in W", title="fronts of one job")
@@ -146,6 +146,7 @@ def _canvas() -> tuple[Figure, Axes]:
         raise MissingExtra("Plots need Matplotlib.", "pip install 'hpcsim-des[report]'") from error
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     axes = figure.subplots()
+    axes.set_axisbelow(True)
     axes.grid(visible=True, color="#d9dee3", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
