@@ -22,10 +22,10 @@ from hpcsim.surrogates.speedup_library import counts, log_speed_ups
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-IDLE_SHARES = (0.1, 0.25, 0.4, 0.5, 0.6)
+IDLE_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 """Idle watts considered, relative to the median watts of a node."""
 
-WAITING_SHARES = (0.05, 0.2, 0.35, 0.45, 0.5, 0.55, 0.65, 0.8, 0.95)
+WAITING_SHARES = (0.05, 0.15, 0.25, 0.35, 0.45, 0.5, 0.55, 0.65, 0.75, 0.85, 0.95)
 ROUNDS = 15
 POOLING = 5.0
 """The prior is worth that many applications spread evenly over the library."""

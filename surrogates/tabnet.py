@@ -29,6 +29,8 @@ GHOST_BATCH = 128
 
 ROWS_AT_ONCE = 16_384
 GAMMA = 1.3
+FURTHEST = 10.0
+"""Standard deviations from the mean at which features are cut, so that a value never seen does not explode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +190,7 @@ class TabNet:
         return model
 
     def _each(self, features: Floats, ask: Callable[[Any], Any]) -> list[Any]:
-        """Return what *ask* says of *features*, scaled, some rows at a time; of one row of means where there is none."""
+        """Return what *ask* says of *features*, scaled, some rows at a time; of one row of means if there is none."""
         rows = _scaled(features, self._in) if len(features) else np.zeros((1, len(self._in[0])), dtype=np.float32)
         with undisturbed() as torch, torch.no_grad():
             return [ask(torch.from_numpy(rows[at : at + ROWS_AT_ONCE])) for at in range(0, len(rows), ROWS_AT_ONCE)]
@@ -251,5 +253,5 @@ def _scale(values: Floats) -> tuple[Floats, Floats]:
 
 
 def _scaled(values: Floats, scale: tuple[Floats, Floats]) -> NDArray[np.float32]:
-    scaled = (values - scale[0]) / scale[1]
+    scaled = np.clip((values - scale[0]) / scale[1], -FURTHEST, FURTHEST)
     return np.where(np.isfinite(scaled), scaled, 0.0).astype(np.float32)

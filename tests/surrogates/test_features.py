@@ -163,7 +163,8 @@ def test_published_job_tables_make_tables(tmp_path: Path, machine: str) -> None:
     registry.make("writers", "job-table", workload=registry.make("models", f"synth-{machine}", jobs=300), path=path)
     table = outcomes_table(registry.make("readers", machine, path=path))
     assert len(table) > 150
-    assert table["power_w"].gt(100).all()
+    assert table["power_w"].dropna().gt(100).all()  # short jobs may have no sample
+    assert table["power_w"].notna().mean() > 0.8
     assert table["app_id"].nunique() > 1
     assert undeclared_proxies(table[list(FEATURES)]) == {}
 

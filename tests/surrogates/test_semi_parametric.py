@@ -115,11 +115,22 @@ def test_advice_is_near_the_best_and_far_better_than_the_users_own(log: Log, mod
 
 
 @pytest.mark.parametrize("family", ["downey", "power-law"])
-def test_other_families_are_learned_too(family: str) -> None:
+def test_other_families_are_better_than_the_users_own(family: str) -> None:
+    """A short log does not tell power laws from others well: the target itself is for long ones, below."""
     log = make_log(family)
-    model = registry.make("surrogates", "semi-parametric").fit(log.train)
-    advice, users = edp_regrets(model, log)
-    assert np.median(advice) <= 0.6
+    advice, users = edp_regrets(registry.make("surrogates", "semi-parametric").fit(log.train), log)
+    assert np.mean(advice < users) >= 0.7
+    law = registry.make("surrogates", "scaling-law").fit(log.train)
+    assert np.median(advice) < np.median(edp_regrets(law, log)[0])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("family", "most"), [("amdahl", 0.35), ("downey", 0.6), ("power-law", 0.6), ("mix", 0.6)])
+def test_long_logs_of_every_family_meet_the_target(family: str, most: float, seed: int) -> None:
+    log = make_log(family, seed, 20_000)
+    advice, users = edp_regrets(registry.make("surrogates", "semi-parametric", seed=seed).fit(log.train), log, 400)
+    assert np.median(advice) <= most
     assert np.mean(advice < users) >= 0.7
 
 
@@ -152,7 +163,7 @@ def test_requested_limit_moves_the_base_and_not_the_shape(log: Log, model: Surro
     jobs = log.test.head(30)
     longer = jobs.assign(log_limit_s=jobs["log_limit_s"] + np.log(8))
     before, after = (model.predict(table, COUNTS).mean[..., 0] for table in (jobs, longer))
-    assert np.all(after[:, 0] != before[:, 0])
+    assert np.mean(after[:, 0] > 1.2 * before[:, 0]) > 0.8
     assert after / after[:, :1] == pytest.approx(before / before[:, :1], rel=1e-9)
 
 
