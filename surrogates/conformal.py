@@ -96,7 +96,6 @@ def _tails(errors: Floats) -> Floats:
     count = len(known)
     if not count:
         return np.array([np.nan, np.nan])
-    outside = (1 - LEVEL) / 2
-    below = int(np.floor((count + 1) * outside))
-    above = int(np.ceil((count + 1) * (1 - outside)))
+    outside = round((count + 1) * (1 - LEVEL) / 2, 9)
+    below, above = int(np.floor(outside)), int(np.ceil(count + 1 - outside))
     return np.array([min(known[max(below - 1, 0)], 0.0), max(known[min(above, count) - 1], 0.0)])

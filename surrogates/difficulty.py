@@ -85,7 +85,7 @@ def _parts(column: pd.Series[Any]) -> Sequence[Floats]:
     if types.is_datetime64_any_dtype(column.dtype):
         known = column.notna().to_numpy()
         seconds = column.to_numpy(dtype="datetime64[s]").astype(np.int64).astype(float)
-        parts = (seconds, column.dt.hour.to_numpy(dtype=float), column.dt.weekday.to_numpy(dtype=float))
+        parts = (seconds, column.dt.hour.to_numpy(dtype=float), column.dt.day_of_week.to_numpy(dtype=float))
         return [np.where(known, part, np.nan) for part in parts]
     if types.is_numeric_dtype(column.dtype):
         return [column.to_numpy(dtype=float, na_value=np.nan)]

@@ -113,18 +113,15 @@ def learn_tables(
     found = []
     for description in _descriptions(power, idle_w, waiting_share):
         by_power, peaks = power.likelihood(description)
-        evidence = _pooled(by_power, numbers)[2]
-        posterior, prior, _ = _pooled(rest + by_power, numbers)
-        found.append((evidence, description, np.vstack([posterior, prior]), peaks))
-    best = max(evidence for evidence, *_ in found)
-    likely = [part for part in found if part[0] > best - LIKELY]
-    weights = np.exp(np.array([part[0] for part in likely]) - best)
+        found.append((_pooled(by_power, numbers)[2], description, by_power, peaks))
+    best = max(found, key=lambda part: part[0])
+    likely = [part for part in found if part[0] > best[0] - LIKELY]
+    weights = np.exp(np.array([part[0] for part in likely]) - best[0])
     weights /= weights.sum()
-    posterior = np.sum([weight * part[2] for weight, part in zip(weights, likely, strict=True)], axis=0)
-    mean, spread = _moments(posterior)
-    watts = [_node_w(part[1], part[2], part[3]) for part in likely]
-    node_w = np.sum([weight * part for weight, part in zip(weights, watts, strict=True)], axis=0)
-    return SpeedUpTables(app, mean, spread, node_w, max(found, key=lambda part: part[0])[1])
+    posteriors = [np.vstack(_pooled(rest + by_power, numbers)[:2]) for _, _, by_power, _ in likely]
+    watts = [_node_w(part[1], posterior, part[3]) for part, posterior in zip(likely, posteriors, strict=True)]
+    mean, spread = _moments(np.einsum("d,dak->ak", weights, np.stack(posteriors)))
+    return SpeedUpTables(app, mean, spread, np.einsum("d,dag->ag", weights, np.stack(watts)), best[1])
 
 
 def _descriptions(power: PowerEvidence, idle_w: float | None, waiting_share: float | None) -> list[NodePower]:

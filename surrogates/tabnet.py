@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import random
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -29,6 +29,8 @@ GHOST_BATCH = 128
 
 ROWS_AT_ONCE = 16_384
 GAMMA = 1.3
+FURTHEST = 10.0
+"""Standard deviations from the mean at which features are cut, so that a value never seen does not explode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +115,8 @@ class TabNet:
     def predict(self, features: Floats) -> Floats:
         """Return the targets of *features*: shape [rows, targets]."""
         mean, deviation = self._out
-        parts = [self._network(part)[0].numpy() for part in self._batches(features)]
-        return np.asarray(np.concatenate(parts).astype(float) * deviation + mean)
+        parts = self._each(features, lambda part: self._network(part)[0].numpy())
+        return np.asarray(np.concatenate(parts)[: len(features)].astype(float) * deviation + mean)
 
     def embed(self, features: Floats, how: How = "sum") -> Floats:
         """Return what the last layer reads: shape [rows, width], or [rows, steps * width] of each step by itself.
@@ -128,12 +130,13 @@ class TabNet:
             raise InvalidArgument(
                 f"There is no embedding '{how}'.{closest(how, ('sum', 'concat'))}", "Give sum or concat."
             )
-        parts = []
-        for part in self._batches(features):
-            steps = self._network.tabnet.encoder(self._network.embedder(part))[0]
-            stacked = np.stack([step.numpy() for step in steps], axis=1)
-            parts.append(stacked.sum(axis=1) if how == "sum" else stacked.reshape(len(stacked), -1))
-        return np.asarray(np.concatenate(parts).astype(float))
+        stacked = np.concatenate(self._each(features, self._steps))[: len(features)].astype(float)
+        return np.asarray(stacked.sum(axis=1) if how == "sum" else stacked.reshape(len(stacked), -1))
+
+    def _steps(self, part: Any) -> NDArray[np.float32]:
+        """Return what each decision step contributes: shape [rows, steps, width]."""
+        steps = self._network.tabnet.encoder(self._network.embedder(part))[0]
+        return np.stack([step.numpy() for step in steps], axis=1)
 
     @property
     def head(self) -> Floats:
@@ -142,12 +145,13 @@ class TabNet:
 
     def explain(self, features: Floats) -> tuple[Floats, Floats]:
         """Return the importance of each feature for each row [rows, columns], and masks [steps, rows, columns]."""
-        importance, masks = [], []
-        for part in self._batches(features):
-            total, steps = self._network.forward_masks(part)
-            importance.append(total.numpy())
-            masks.append(np.stack([steps[number].numpy() for number in range(self.architecture.steps)]))
-        return np.concatenate(importance).astype(float), np.concatenate(masks, axis=1).astype(float)
+        importance, masks = zip(*self._each(features, self._masks), strict=True)
+        count = len(features)
+        return np.concatenate(importance)[:count].astype(float), np.concatenate(masks, axis=1)[:, :count].astype(float)
+
+    def _masks(self, part: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        total, steps = self._network.forward_masks(part)
+        return total.numpy(), np.stack([steps[number].numpy() for number in range(self.architecture.steps)])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return everything learned as named arrays, for safetensors."""
@@ -185,12 +189,11 @@ class TabNet:
             model._network.eval()
         return model
 
-    def _batches(self, features: Floats) -> Iterator[Any]:
-        """Yield *features*, scaled, some rows at a time, as tensors, without gradients."""
-        rows = _scaled(features, self._in)
+    def _each(self, features: Floats, ask: Callable[[Any], Any]) -> list[Any]:
+        """Return what *ask* says of *features*, scaled, some rows at a time; of one row of means if there is none."""
+        rows = _scaled(features, self._in) if len(features) else np.zeros((1, len(self._in[0])), dtype=np.float32)
         with undisturbed() as torch, torch.no_grad():
-            for first in range(0, max(1, len(rows)), ROWS_AT_ONCE):
-                yield torch.from_numpy(rows[first : first + ROWS_AT_ONCE])
+            return [ask(torch.from_numpy(rows[at : at + ROWS_AT_ONCE])) for at in range(0, len(rows), ROWS_AT_ONCE)]
 
 
 @contextmanager
@@ -250,5 +253,5 @@ def _scale(values: Floats) -> tuple[Floats, Floats]:
 
 
 def _scaled(values: Floats, scale: tuple[Floats, Floats]) -> NDArray[np.float32]:
-    scaled = (values - scale[0]) / scale[1]
+    scaled = np.clip((values - scale[0]) / scale[1], -FURTHEST, FURTHEST)
     return np.where(np.isfinite(scaled), scaled, 0.0).astype(np.float32)

@@ -95,8 +95,10 @@ def _lines(prediction: Prediction, place: int, counts: NDArray[np.int64], asked:
         said = [] if prediction.supported[place, at] else ["beyond"]
         said += ["asked"] if nodes == asked else []
         times = duration(mean[0]), f"{duration(low[0])} to {duration(high[0])}"
-        powers = f"{number(round(mean[1]))} W", f"{number(round(low[1]))} to {number(round(high[1]))} W"
-        powers = powers if np.isfinite(mean[1]) else ("not known", "")
+        watts = [
+            f"{number(round(value))} W" if np.isfinite(value) else "not known" for value in (mean[1], low[1], high[1])
+        ]
+        powers = watts[0], f"{watts[1]} to {watts[2]}" if np.isfinite(mean[1]) else ""
         lines.append((f"{nodes:,}", *times, *powers, ", ".join(said)))
     return lines
 

@@ -43,9 +43,7 @@ class Matrix:
         try:
             return cls(frame.to_numpy(dtype=np.float64), place)
         except (TypeError, ValueError) as error:
-            raise InvalidArgument(
-                f"The table of {what} holds something that is no number: {error}.", "Mend it."
-            ) from error
+            raise InvalidArgument(f"The table of {what} holds what is no number: {error}.", "Mend it.") from error
 
     def __len__(self) -> int:
         return len(self.values)

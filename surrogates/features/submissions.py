@@ -115,7 +115,7 @@ def numbers(values: Any) -> Floats:
     """Return identifiers as numbers: numbers as they are, text by its CRC-32, what is not known as -1."""
     column = np.asarray(values)
     if column.dtype.kind in "iuf":
-        return np.nan_to_num(column.astype(float), nan=-1.0)
+        return np.asarray(np.nan_to_num(column.astype(float), nan=-1.0))
     return np.array([_number(value) for value in column.tolist()], dtype=float)
 
 
