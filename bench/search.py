@@ -29,6 +29,9 @@ from hpcsim.surrogates.search.mobo import START
 Floats = NDArray[np.float64]
 
 ENGINES = ("mobo-fixed", "mobo", "sobo-runtime", "sobo-power", "random", "random-shared", "loggrid")
+LOG = 5_000
+"""Jobs of the log that is drawn from: the same whatever --jobs, so that runs can be joined."""
+
 AT = (8, 12, 16, 20, 24, 32, 64, 300)
 PAPER = {"sobo-runtime": "+24 % (PM100), +37 % (Adastra)"}
 COLUMNS = ("job", "engine", "start", "evaluations", "hv_ratio", "repeats", "is_exhausted", "cpu_s")
@@ -36,7 +39,7 @@ COLUMNS = ("job", "engine", "start", "evaluations", "hv_ratio", "repeats", "is_e
 
 def fronts(jobs: int, most_nodes: int) -> Iterator[tuple[int, Floats]]:
     """Yield the run time and power of jobs that are not rigid at 1 to *most_nodes* nodes."""
-    workload = registry.make("models", "synth-pm100", jobs=20 * jobs + 200, seed=7)
+    workload = registry.make("models", "synth-pm100", jobs=LOG, seed=7)
     rows = np.flatnonzero(workload.columns["scaling_law"] > 0)
     rows = np.random.default_rng(0).permutation(rows)[:jobs]
     counts = np.arange(1, most_nodes + 1)[None, :]
@@ -111,7 +114,7 @@ def print_table(rows: list[dict[str, str]], nodes: int) -> None:
         repeats = np.mean([int(row["repeats"]) for row in found.values()])
         cpu = [float(row["cpu_s"]) for row in found.values() if row["cpu_s"]]
         ours = best.get((start, count, "mobo-fixed"), {})
-        gains = [float(ours[job]["hv_ratio"]) / share - 1 for job, share in shares.items() if job in ours]
+        gains = [float(ours[job]["hv_ratio"]) / share - 1 for job, share in shares.items() if job in ours and share]
         gain = "" if engine == "mobo-fixed" or not gains else f"{_percent(gains)}  {PAPER.get(engine, '')}"
         print(f"{start:6}{count:6} {engine:15}{len(values):5}  {_mean(values):24}"
               f"{np.mean(np.array(values) >= 0.98):8.0%}{min(values):7.3f}{repeats:9.1f}"

@@ -222,7 +222,7 @@ def test_engine_without_its_packages_names_the_extra(
 
 
 def test_unknown_engine_names_the_known(run_study: Callable[..., pd.DataFrame]) -> None:
-    with pytest.raises(UnknownName, match="Known: exact, grid, loggrid, mobo, .*sms-ego"):
+    with pytest.raises(UnknownName, match=r"Known: exact, grid, loggrid, mobo, .*sms-ego"):
         run_study(search={"engine": "annealing"})
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_FEATURES = 15
 INTERVAL = 0.9
+DASHES = ("-", "--", ":")
 
 
 def draw_all(results: Results, folder: Path) -> None:
@@ -70,10 +71,11 @@ def _volumes(axes: Axes, results: Results) -> bool:
                 if row["share_of_exact"] is not None:
                     lines[cell.engine][row["evaluations"]].append(row["share_of_exact"])
     chosen = colours(lines)
-    for name, points in lines.items():
+    for place, (name, points) in enumerate(lines.items()):
         counts = sorted(points)
         means = [float(np.mean(points[count])) for count in counts]
-        axes.plot(counts, means, marker=".", color=chosen[name][0], label=name)
+        style = {"color": chosen[name][0], "linestyle": DASHES[place % len(DASHES)]}  # engines outnumber colours
+        axes.plot(counts, means, marker=".", label=name, **style)
     axes.set(xscale="log", xlabel="evaluations", ylabel="share of the exact front's hypervolume", ylim=(None, 1.01))
     return bool(lines)
 

@@ -30,7 +30,8 @@ class Comparison:
     Attributes:
         claim: H1 or H2.
         first, second: what is compared.
-        measure: in which figure, with its unit.
+        measure: ``true hv_ratio`` and ``run rmse_log`` of table B; ``HV share at K``, of the exact predicted front's
+            hypervolume after K evaluations.
         pairs: how many.
         gain, low, high: mean difference and the ends of its 95 % Student interval, NaN below two pairs.
         p_value: two-sided, Holm-adjusted within the claim.
@@ -118,7 +119,7 @@ def _embeddings(results: Results) -> Iterator[Comparison]:
 
 def _on_seeds(cells: dict[Any, Any], first: tuple[str, str], second: tuple[str, str]) -> Iterator[Comparison]:
     seeds = [seed for *kind, seed in cells if tuple(kind) == first and (*second, seed) in cells]
-    measures = (("hv_ratio", 1, "hv_ratio by the truth"), ("run_rmse_log", -1, "rmse_log of run time"))
+    measures = (("hv_ratio", 1, "true hv_ratio"), ("run_rmse_log", -1, "run rmse_log"))
     for key, sign, measure in measures:
         rows = [(cells[*first, seed]["truth_graded"], cells[*second, seed]["truth_graded"]) for seed in seeds]
         pairs = [(ours[key], theirs[key]) for ours, theirs in rows if key in ours and key in theirs]
@@ -144,7 +145,7 @@ def _engines(results: Results) -> Iterator[Comparison]:
                 pairs = zip(_shares(ours, count), _shares(theirs, count), strict=False)
                 gains += [a - b for a, b in pairs if a is not None and b is not None]
             if gains:
-                measure = f"share of the exact front after {count:g} evaluations"
+                measure = f"HV share at {count:g}"
                 yield compared("H2", first, second, measure, gains)
 
 
