@@ -29,7 +29,7 @@ from hpcsim.surrogates.search.mobo import START
 Floats = NDArray[np.float64]
 
 ENGINES = ("mobo-fixed", "mobo", "sobo-runtime", "sobo-power", "random", "random-shared", "loggrid")
-LOG = 5_000
+LOG = 4_200
 """Jobs of the log that is drawn from: the same whatever --jobs, so that runs can be joined."""
 
 AT = (8, 12, 16, 20, 24, 32, 64, 300)
