@@ -39,6 +39,15 @@ class _Cluster(LazyGroup):
     places: ClassVar = {"from-slurm": "cluster_from:from_slurm", "from-swf": "cluster_from:from_swf"}
 
 
+class _Surrogate(LazyGroup):
+    places: ClassVar = {
+        "fit": "surrogate_fit:surrogate_fit",
+        "predict": "surrogate_predict:surrogate_predict",
+        "explain": "surrogate_explain:surrogate_explain",
+        "study": "surrogate_study:surrogate_study",
+    }
+
+
 class _Workload(LazyGroup):
     places: ClassVar = {
         "info": "workload_info:workload_info",
@@ -69,7 +78,14 @@ workload = typer.Typer(
     rich_markup_mode=None,
     help="Get job logs, look into them, make and change them.",
 )
+surrogate = typer.Typer(
+    cls=_Surrogate,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Learn from finished jobs what others would take and draw at any node count.",
+)
 app.add_typer(cluster, name="cluster")
+app.add_typer(surrogate, name="surrogate")
 app.add_typer(workload, name="workload")
 
 

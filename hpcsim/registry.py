@@ -33,6 +33,7 @@ GROUPS = (
     "surrogates",
     "search",
     "advisors",
+    "studies",
 )
 
 
@@ -90,6 +91,11 @@ def make(group: str, name: str, /, **parameters: Any) -> Any:
     return factory(**parameters)
 
 
+def target(group: str, name: str) -> str:
+    """Return ``module:Class`` behind the registered *name*; nothing is imported."""
+    return _entries(group)[name].value.partition("[")[0].strip()
+
+
 def summary(group: str, name: str) -> str:
     """Return the first line of the docstring behind *name*."""
     return (inspect.getdoc(find(group, name)) or "").partition("\n")[0]
@@ -134,6 +140,7 @@ def _contract(group: str) -> type | None:
 
 def _singular(group: str) -> str:
     words = {"policies": "policy", "search": "search engine", "models": "workload model", "clusters": "cluster format"}
+    words |= {"studies": "study"}
     return words.get(group, group[:-1])
 
 

@@ -222,7 +222,7 @@ def test_engine_without_its_packages_names_the_extra(
 
 
 def test_unknown_engine_names_the_known(run_study: Callable[..., pd.DataFrame]) -> None:
-    with pytest.raises(UnknownName, match="Known: grid, random, sms-ego"):
+    with pytest.raises(UnknownName, match=r"Known: exact, grid, loggrid, mobo, .*sms-ego"):
         run_study(search={"engine": "annealing"})
 
 
@@ -255,3 +255,12 @@ def test_command(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "front.html").read_text().startswith("<!doctype html>")
     again = CliRunner().invoke(app, ["tune", str(path), "--out", str(tmp_path / "out"), "--resume", "--json"])
     assert len(json.loads(again.stdout)["trials"]) == 3
+
+
+@pytest.mark.skipif(find_spec("botorch") is None, reason="pip install 'hpcsim-des[mobo]'")
+def test_study_is_searched_by_expected_hypervolume(run_study: Callable[..., pd.DataFrame]) -> None:
+    """Both ends of the machine's sizes are tried before there is a model, and nothing is tried twice."""
+    table = run_study(search={"engine": "mobo-noisy", "budget": 14, "batch": 2})
+    settings = table[["policy.reservations", "cluster.nodes"]]
+    assert len(settings.drop_duplicates()) == len(settings) == 14
+    assert {16, 32} <= set(table["cluster.nodes"])

@@ -1,0 +1,1 @@
+"""Tests of the surrogates of run time and power."""
