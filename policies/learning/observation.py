@@ -1,0 +1,208 @@
+"""What a learned scheduler sees at a decision, as arrays of fixed shape. NumPy alone.
+
+An `Observer` hears what happens to jobs and keeps columns of what waits and runs, so that an
+observation costs some 50 microseconds however long the queue. The environment and a trained policy
+use the same one: what was learned on is what is decided on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hpcsim.cluster import Cluster
+from hpcsim.errors import InvalidArgument
+from hpcsim.job import Job, JobOutcome
+from hpcsim.listener import Listener
+from hpcsim.policies.learning.features import (
+    GLOBAL_FEATURES,
+    JOB_FEATURES,
+    LOG_SCALE,
+    NODE_FEATURES,
+    schema,
+    schema_hash,
+)
+from hpcsim.policies.learning.held_nodes import HeldNodes, log_time
+from hpcsim.policies.learning.priors import HEURISTIC_PRIORS
+from hpcsim.policies.learning.user_history import COUNT, LAST_TWO, RATIO, SHIFT, UserHistory
+from hpcsim.policies.learning.waiting_columns import COLUMN, Machine, WaitingColumns
+from hpcsim.system import System
+
+__all__ = [
+    "GLOBAL_FEATURES",
+    "HEURISTIC_PRIORS",
+    "JOB_FEATURES",
+    "NODE_FEATURES",
+    "Observation",
+    "Observer",
+    "schema",
+    "schema_hash",
+]
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observation:
+    """A decision's view: K slots of jobs, N node groups, the machine as a whole.
+
+    Attributes:
+        jobs: float32 [K, F], columns `JOB_FEATURES`; rows of empty slots are 0.
+        nodes: float32 [N, G], columns `NODE_FEATURES`.
+        globals: float32 [H], entries `GLOBAL_FEATURES`.
+        mask: int8 [K], 1 where a job stands.
+        queue: the K jobs, None in empty slots; or None where jobs are not kept, as in a batch.
+    """
+
+    jobs: Floats
+    nodes: Floats
+    globals: Floats
+    mask: NDArray[np.int8]
+    queue: tuple[Job | None, ...] | None = None
+
+
+class Observer(Listener):
+    """Keeps what an observation is made of, and makes it. Let it listen to the run.
+
+    Args:
+        window: slots for jobs, K. Of more waiting jobs a union of views is shown: the half with the
+            smallest areas, a quarter that waits longest, a quarter with the shortest requests.
+        groups: rows for node groups, N. A machine with more shows its N - 1 largest and the others
+            together in the last row.
+        short_s: requested times below this count as this many seconds in ``log_slowdown_rate``: the
+            tau of bounded slowdown.
+        wait_cap_s: the wait at which ``wait_over_cap`` reaches 1.
+
+    Raises:
+        InvalidArgument: one of them is out of range.
+    """
+
+    def __init__(
+        self, window: int = 32, groups: int = 4, *, short_s: float = 10.0, wait_cap_s: float = 172_800.0
+    ) -> None:
+        for name, value in (("window", window), ("groups", groups)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InvalidArgument(f"{name} is {value!r}.", "Give a whole number, at least 1.")
+        for name, seconds in (("short_s", short_s), ("wait_cap_s", wait_cap_s)):
+            if not 0 < seconds < math.inf:
+                raise InvalidArgument(f"{name} is {seconds!r}.", "Give seconds, above 0.")
+        self.window = window
+        self.groups = groups
+        self.short_s = float(short_s)
+        self.wait_cap_s = float(wait_cap_s)
+
+    def reset(self, cluster: Cluster) -> None:
+        """Forget everything; the next run is on *cluster*, empty."""
+        memory_bytes = max(group.memory_bytes for group in cluster.groups)
+        gpus = max(group.gpus for group in cluster.groups)
+        self._nodes = cluster.nodes
+        self._waiting = WaitingColumns(Machine(cluster.nodes, memory_bytes, gpus), self.short_s)
+        self._held = HeldNodes(cluster, self.groups)
+        self._users = UserHistory()
+
+    def on_submit(self, job: Job, system: System) -> None:
+        """A job has entered the queue."""
+        user = self._users.number(job)
+        self._users.waiting[user] += 1
+        self._waiting.add(job, user)
+
+    def on_leave(self, job: Job, system: System) -> None:
+        """A job has left the queue."""
+        _, user = self._waiting.remove(job)
+        self._users.waiting[user] -= 1
+
+    def on_change(self, old: Job, new: Job, system: System) -> None:
+        """A waiting job was changed in its place."""
+        serial, user = self._waiting.remove(old)
+        self._waiting.add(new, user, serial)
+
+    def on_start(self, job: Job, node_ids: str, system: System) -> None:
+        """A job holds nodes from now on."""
+        self._held.start(job, node_ids, system.now_s)
+
+    def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
+        """A job has ended: its nodes are free, its run time is history. One that never ran teaches nothing."""
+        self._held.end(job)
+        if outcome.attempts:
+            self._users.learn(job, outcome)
+
+    def observe(self, system: System, hidden: Collection[int] = (), free: int | None = None) -> Observation:
+        """Return what is seen now; all arrays are new.
+
+        Args:
+            system: the view at this instant.
+            hidden: rows of waiting jobs that are not to be seen yet.
+            free: nodes that count as free; default: all that nobody holds.
+        """
+        free = system.free if free is None else free
+        slots = self._waiting.window(self.window, hidden)
+        jobs = np.zeros((self.window, len(JOB_FEATURES)), dtype=np.float32)
+        mask = np.zeros(self.window, dtype=np.int8)
+        queue = [self._waiting.job(slot) for slot in slots]
+        count = len(slots)
+        fitting = 0.0
+        if count:
+            mask[:count] = 1
+            fits = self._fits(queue, slots, free, system)
+            fitting = float(fits.sum()) / count
+            self._describe_jobs(jobs[:count], np.array(slots), fits, system.now_s)
+        seen = len(self._waiting) - len(hidden)
+        figures = self._describe_machine(system.now_s, free, seen, count, fitting)
+        queue += [None] * (self.window - count)
+        return Observation(jobs, self._held.describe(system.now_s), figures, mask, tuple(queue))
+
+    def _fits(self, queue: list[Job | None], slots: list[int], free: int, system: System) -> NDArray[np.bool_]:
+        if system.nodes_are_alike:
+            return np.asarray(self._waiting.nodes[slots] <= free)
+        return np.array([job is not None and system.fits(job) for job in queue])
+
+    def _describe_jobs(self, jobs: Floats, at: NDArray[np.int64], fits: NDArray[np.bool_], now_s: float) -> None:
+        """Fill the rows of the jobs at these slots."""
+        waiting, users = self._waiting, self._users
+        wait_s = np.maximum(now_s - waiting.submit_s[at], 0.0)
+        log_wait = np.log10(wait_s + 1) / LOG_SCALE
+        jobs[:] = waiting.fixed[at]
+        jobs[:, COLUMN["log_wait"]] = np.minimum(log_wait, 1)
+        jobs[:, COLUMN["log_wait_over_request"]] = np.clip(log_wait - waiting.log_request[at], -1, 1)
+        jobs[:, COLUMN["fits"]] = fits
+        serial, size = waiting.serial[at], len(at)
+        for name, key in (("rank_by_area", waiting.area_s[at]), ("rank_by_request", waiting.limit_s[at])):
+            jobs[np.lexsort((serial, key)), COLUMN[name]] = np.arange(size) / size
+        jobs[serial.argsort(), COLUMN["rank_by_age"]] = np.arange(size) / size
+        longest_s = now_s - waiting.oldest_submit_s
+        if longest_s > 0:
+            jobs[:, COLUMN["wait_over_longest"]] = np.minimum(wait_s / longest_s, 1)
+        jobs[:, COLUMN["wait_over_cap"]] = np.minimum(wait_s / self.wait_cap_s, 1)
+        user = waiting.user[at]
+        history = users.table[user]
+        log_request = jobs[:, COLUMN["log_request"]]
+        jobs[:, COLUMN["user_log_ratio"]] = history[:, RATIO]
+        jobs[:, COLUMN["user_count"]] = history[:, COUNT]
+        jobs[:, COLUMN["log_predicted"]] = np.clip(log_request + history[:, SHIFT], 0, 1)
+        jobs[:, COLUMN["log_last_two"]] = np.minimum(log_request, history[:, LAST_TWO])
+        jobs[:, COLUMN["user_queue_share"]] = np.where(user > 0, users.waiting[user] / len(waiting), 0)
+
+    def _describe_machine(self, now_s: float, free: int, seen: int, shown: int, fitting: float) -> Floats:
+        waiting = self._waiting
+        longest_s = max(now_s - waiting.oldest_submit_s, 0.0) if len(waiting) else 0.0
+        next_end_s = self._held.next_end_s
+        return np.array(
+            [
+                free / self._nodes,
+                min(math.log10(1 + seen) / 5, 1),
+                min(math.log10(1 + len(self._held)) / 5, 1),
+                log_time(max(next_end_s - now_s, 0.0)) if next_end_s < math.inf else 1.0,
+                min(math.log10(1 + max(waiting.queued_area_s, 0.0)) / 9, 1),
+                min(math.log10(1 + max(waiting.slowdown_rate, 0.0)) / 8, 1),
+                log_time(longest_s),
+                min(longest_s / self.wait_cap_s, 1),
+                shown / seen if seen else 1.0,
+                fitting,
+                self._users.log_ratio,
+            ],
+            dtype=np.float32,
+        )

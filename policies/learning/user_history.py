@@ -1,0 +1,89 @@
+"""What users' ended jobs tell about the run times of those that wait. Known at the instant, never the future."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from hpcsim.job import Job, JobOutcome
+from hpcsim.policies.learning.features import LOG_SCALE
+
+REMEMBERED = 10
+"""A user's ended jobs that count."""
+
+REMEMBERED_OF_ALL = 100
+"""Ended jobs of anybody that count in the machine's own mean."""
+
+RATIO, COUNT, SHIFT, LAST_TWO = range(4)
+"""Columns of `UserHistory.table`."""
+
+UNKNOWN = 0
+"""Number of the user of jobs that name none: it has no history."""
+
+
+class UserHistory:
+    """Ended jobs by user, as columns that a whole window is looked up in at once.
+
+    Attributes:
+        table: a row a user: mean log10(run / request) / 3 within -1 to 1; log10(1 + ended jobs) / 3;
+            the mean again, / `LOG_SCALE`; log10 of the mean run of the last two / `LOG_SCALE`, ``inf``
+            where there are not two.
+        waiting: waiting jobs of each user.
+        log_ratio: mean log10(run / request) of the last jobs of all users, / 3.
+    """
+
+    def __init__(self) -> None:
+        self._number: dict[Any, int] = {}
+        self._ratios: list[deque[float]] = [deque()]
+        self._runs_s: list[deque[float]] = [deque()]
+        self._ended: list[int] = [0]
+        self._all: deque[float] = deque(maxlen=REMEMBERED_OF_ALL)
+        self.log_ratio = 0.0
+        self.table = np.zeros((64, 4))
+        self.table[:, LAST_TWO] = math.inf
+        self.waiting = np.zeros(64)
+
+    def number(self, job: Job) -> int:
+        """Return the number of a job's user, a new one for a user not seen before."""
+        if job.user_id is None:
+            return UNKNOWN
+        number = self._number.get(job.user_id)
+        if number is None:
+            number = self._number[job.user_id] = len(self._ratios)
+            self._ratios.append(deque(maxlen=REMEMBERED))
+            self._runs_s.append(deque(maxlen=2))
+            self._ended.append(0)
+            if number >= len(self.table):
+                self._grow()
+        return number
+
+    def learn(self, job: Job, outcome: JobOutcome) -> None:
+        """Learn from a job that has run."""
+        run_s = outcome.run_s
+        ratio = math.log10(max(run_s, 1) / max(job.limit_s, 1)) if job.limit_s < math.inf else 0.0
+        self._all.append(ratio)
+        self.log_ratio = _clipped(sum(self._all) / len(self._all))
+        number = self.number(job)
+        if number == UNKNOWN:
+            return
+        ratios, runs_s = self._ratios[number], self._runs_s[number]
+        ratios.append(ratio)
+        runs_s.append(run_s)
+        self._ended[number] += 1
+        mean = sum(ratios) / len(ratios)
+        last_two = math.log10(max(sum(runs_s) / 2, 1)) / LOG_SCALE if len(runs_s) == 2 else math.inf
+        count = min(math.log10(1 + self._ended[number]) / 3, 1)
+        self.table[number] = (_clipped(mean), count, mean / LOG_SCALE, last_two)
+
+    def _grow(self) -> None:
+        more = np.zeros_like(self.table)
+        more[:, LAST_TWO] = math.inf
+        self.table = np.concatenate([self.table, more])
+        self.waiting = np.concatenate([self.waiting, np.zeros(len(self.waiting))])
+
+
+def _clipped(mean: float) -> float:
+    return min(max(mean / 3, -1.0), 1.0)
