@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
@@ -117,3 +118,8 @@ class NetworkConfig:
 def _check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
     if value not in known:
         raise InvalidArgument(f"{name} is {value!r}.{closest(str(value), known)}", f"Give one of: {', '.join(known)}.")
+
+
+def kernel_width(width: int) -> int:
+    """Return how many neighbouring channels ECA looks at: the odd number nearest to log2(width)/2 + 1/2."""
+    return max(1, 2 * round((math.log2(width) / 2 + 0.5 - 1) / 2) + 1)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from hpcsim.policies.ppo_gtrxl.attention import BLOCKED
 from hpcsim.policies.ppo_gtrxl.gates import make_gate
-from hpcsim.policies.ppo_gtrxl.network_config import NetworkConfig
+from hpcsim.policies.ppo_gtrxl.network_config import NetworkConfig, kernel_width
 
 
 class Recalibration(nn.Module):
@@ -100,8 +100,3 @@ def neighbours(channels: Tensor, count: int) -> Tensor:
     """Return each channel's *count* neighbours, [..., width, count], with zeros beyond the ends."""
     side = count // 2
     return nn.functional.pad(channels, (side, side)).unfold(-1, count, 1)
-
-
-def kernel_width(width: int) -> int:
-    """Return how many neighbouring channels ECA looks at: the odd number nearest to log2(width)/2 + 1/2."""
-    return max(1, 2 * round((math.log2(width) / 2 + 0.5 - 1) / 2) + 1)

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from hpcsim.policies.ppo_gtrxl.gates import GRUGate, make_gate
-from hpcsim.policies.ppo_gtrxl.network_config import GATES
-from hpcsim.policies.ppo_gtrxl.recalibration import Recalibration, kernel_width, neighbours
+from hpcsim.policies.ppo_gtrxl.network_config import GATES, kernel_width
+from hpcsim.policies.ppo_gtrxl.recalibration import Recalibration, neighbours
 from tests.policies.ppo_gtrxl.networks import by_segments, forward_of, observations, shaken, small_config, step_of
 
 

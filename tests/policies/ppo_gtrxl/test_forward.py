@@ -89,3 +89,13 @@ def test_new_network_is_its_prior() -> None:
     inputs = observations(network.config, 2, 4)
     with torch.no_grad():
         assert torch.equal(network(inputs, network.nothing_carried(2)).logits, 2 * inputs.prior)
+
+
+@pytest.mark.parametrize("variant", [*VARIANTS, {"core": "gru"}], ids=str)
+def test_shapes_are_known_without_torch(variant: dict[str, Any]) -> None:
+    from hpcsim.policies.ppo_gtrxl.network import SchedulingNetwork
+    from hpcsim.policies.ppo_gtrxl.weight_shapes import weight_shapes
+
+    config = small_config(**variant)
+    state = SchedulingNetwork(config).state_dict()
+    assert {name: tuple(weights.shape) for name, weights in state.items()} == weight_shapes(config)

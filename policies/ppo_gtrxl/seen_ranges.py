@@ -1,0 +1,88 @@
+"""Which values each feature took in training: what a network knows, and where it should not be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hpcsim.errors import InvalidArgument
+
+Floats = NDArray[np.float32]
+
+FAR = 0.5
+"""A value is far out if it lies beyond the seen range by this share of the range's width."""
+
+MOST_FAR = 0.5
+"""Share of a window's jobs that may be far out."""
+
+_KINDS = ("jobs", "nodes", "globals")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeenRanges:
+    """The least and the largest value of each feature in training: of jobs [F], node groups [G], the machine [H].
+
+    A feature that never moved in training, such as a user's history where the logs name no users, means
+    nothing to the network: whatever it is later, the network is shown what it knows.
+    """
+
+    jobs: tuple[Floats, Floats]
+    nodes: tuple[Floats, Floats]
+    globals: tuple[Floats, Floats]
+
+    def within(self, jobs: Floats, nodes: Floats, globals_: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the features [..., K, F], [..., N, G], [..., H], each moved into its seen range."""
+        is_job, is_group = jobs[..., :1] > 0, nodes[..., :1] > 0
+        return (
+            np.where(is_job, np.clip(jobs, *self.jobs), jobs),
+            np.where(is_group, np.clip(nodes, *self.nodes), nodes),
+            np.clip(globals_, *self.globals),
+        )
+
+    def is_foreign(self, jobs: Floats, globals_: Floats) -> bool:
+        """Whether one observation is out of distribution: a global feature, or most jobs, far out of range.
+
+        *jobs* [K, F] and *globals_* [H] are of a single decision.
+        """
+        if self._far(globals_, self.globals).any():
+            return True
+        waiting = jobs[jobs[:, 0] > 0]
+        return bool(len(waiting) and self._far(waiting, self.jobs).any(axis=1).mean() > MOST_FAR)
+
+    def joined(self, other: SeenRanges) -> SeenRanges:
+        """Return the ranges that hold both."""
+        pairs = ((getattr(self, kind), getattr(other, kind)) for kind in _KINDS)
+        return SeenRanges(*((np.minimum(a[0], b[0]), np.maximum(a[1], b[1])) for a, b in pairs))
+
+    @staticmethod
+    def _far(values: Floats, known: tuple[Floats, Floats]) -> NDArray[np.bool_]:
+        least, largest = known
+        width = largest - least
+        return ((values < least - FAR * width) | (values > largest + FAR * width)) & (width > 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the ranges as plain data."""
+        return {kind: [side.tolist() for side in getattr(self, kind)] for kind in _KINDS}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Return the ranges of plain data. Raises `InvalidArgument` for anything else."""
+        sides = [tuple(np.asarray(side, dtype=np.float32) for side in values[kind]) for kind in _KINDS]
+        for least, largest in sides:
+            if least.ndim != 1 or least.shape != largest.shape or not (least <= largest).all():
+                raise InvalidArgument("Ranges are pairs of equally long lists, the least values first.")
+        return cls(*sides)
+
+
+def ranges_of(jobs: Floats, nodes: Floats, globals_: Floats) -> SeenRanges:
+    """Return the ranges of observations [..., K, F], [..., N, G], [..., H]; empty places are left out."""
+    return SeenRanges(_range(jobs[jobs[..., 0] > 0]), _range(nodes[nodes[..., 0] > 0]), _range(globals_))
+
+
+def _range(values: Floats) -> tuple[Floats, Floats]:
+    flat = values.reshape(-1, values.shape[-1])
+    return flat.min(0), flat.max(0)
