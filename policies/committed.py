@@ -10,8 +10,8 @@ Source: Zhang, Dai, He, Bao and Xie, "RLScheduler", SC 2020, and its published s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from hpcsim.decision import Decision, Reserve, Start
 from hpcsim.job import Job, JobOutcome
@@ -94,7 +94,7 @@ class CommittedPass(Listener):
     def _decide(self, system: System) -> Iterator[Decision]:
         """Start heads while they fit; behind one that does not, backfill."""
         while True:
-            head = self._head or self._first(system)
+            head = self._head or (yield from self._first(system))
             if head is None:
                 return
             if head.nodes > self._free(system):
@@ -109,8 +109,12 @@ class CommittedPass(Listener):
         for job in self._beside_the_head(system):
             yield Start(job)
 
-    def _first(self, system: System) -> Job | None:
-        """Return the job that comes first among those that have been seen, or None."""
+    def _first(self, system: System) -> Generator[Any, Any, Job | None]:
+        """Return the job that comes first among those that have been seen, or None.
+
+        A generator, so that a subclass can put the question to whoever drives the pass.
+        """
+        yield from ()
         if self._order.is_dynamic:
             key = self._order.key
             seen = (job for job in system.queue if job.row not in self._arrived)
