@@ -38,13 +38,13 @@ class View:
 
     Attributes:
         window, groups, wait_cap_s: of `hpcsim.policies.learning.observation.Observer`.
-        must_start_after_s: a job that has waited longer is chosen without asking; ``inf``: never.
+        must_start_after_s: a job that has waited longer is chosen without asking; None: never.
     """
 
     window: int = 16
     groups: int = 1
     wait_cap_s: float = 172_800.0
-    must_start_after_s: float = float("inf")
+    must_start_after_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

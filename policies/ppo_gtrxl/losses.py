@@ -81,7 +81,7 @@ def loss(
     at = taken.actions.unsqueeze(-1)
     ratio = (new.gather(-1, at) - taken.log_probs.gather(-1, at)).squeeze(-1).exp()
     kl = divergence(taken.log_probs, new)
-    if config.objective == "truly":
+    if config.surrogate == "truly":
         gain = truly_objective(
             ratio, taken.advantages, kl, delta=config.delta, rollback=config.rollback, slope=config.slope
         )

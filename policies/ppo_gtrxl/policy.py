@@ -20,6 +20,7 @@ from hpcsim.policies.learning.observation import Observation, Observer
 from hpcsim.policies.learning.priors import HEURISTIC_PRIORS
 from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint, load_checkpoint
 from hpcsim.policies.ppo_gtrxl.forward import Forward, Step
+from hpcsim.policies.ppo_gtrxl.starvation import starving_slot
 from hpcsim.system import System
 
 
@@ -73,11 +74,11 @@ class PPOGTrXL(ChoosesHeads):
     def choose(self, ask: Ask, system: System) -> Job:
         """Return the job that comes next."""
         self.counts["asked"] += 1
-        waiting = next(job for job in system.queue if job.row not in ask.hidden)
-        if system.now_s - waiting.submit_s > self._trained.view.must_start_after_s:
-            self.counts["starving"] += 1
-            return waiting
         observation = self._observer.observe(system, ask.hidden, ask.free)
+        starving = starving_slot(observation, system.now_s, self._trained.view.must_start_after_s)
+        if starving is not None:
+            self.counts["starving"] += 1
+            return _job_in(observation, starving)
         if self._trained.seen.is_foreign(observation.jobs, observation.globals):
             self.counts["out of distribution"] += 1
             return self._fall_back(ask, system)
@@ -85,10 +86,7 @@ class PPOGTrXL(ChoosesHeads):
         if not np.isfinite(logits).all():
             self.counts["no number"] += 1
             return self._fall_back(ask, system)
-        assert observation.queue is not None
-        job = observation.queue[int(np.where(observation.mask, logits, -np.inf).argmax())]
-        assert job is not None
-        return job
+        return _job_in(observation, int(np.where(observation.mask, logits, -np.inf).argmax()))
 
     def _logits(self, observation: Observation) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
         jobs, nodes, globals_ = self._trained.seen.within(observation.jobs, observation.nodes, observation.globals)
@@ -98,6 +96,13 @@ class PPOGTrXL(ChoosesHeads):
 
     def _fall_back(self, ask: Ask, system: System) -> Job:
         return next(job for job in self.fallback.order.in_order(system) if job.row not in ask.hidden)
+
+
+def _job_in(observation: Observation, slot: int) -> Job:
+    assert observation.queue is not None
+    job = observation.queue[slot]
+    assert job is not None
+    return job
 
 
 def shipped_checkpoints() -> dict[str, Path]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from hpcsim.errors import InvalidArgument, closest
+from hpcsim.policies.learning.heads import BACKFILLS
+from hpcsim.policies.learning.objectives import OBJECTIVES
 
-OBJECTIVES = ("truly", "clip")
+SURROGATES = ("truly", "clip")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,9 @@ class TrainingConfig:
         sequences, group: arrival sequences an update, and rollouts of each.
         jobs: of a sequence.
         harder_share: sequences are drawn from this share of the start places, the costliest by SAF.
-        objective: ``truly``, Truly PPO, or ``clip``, PPO with a clipped ratio.
+        objective: what is to be made small, by its name in `hpcsim.policies.learning.objectives`.
+        backfill: beside the heads in training, one of `hpcsim.policies.learning.heads.BACKFILLS`.
+        surrogate: ``truly``, Truly PPO, or ``clip``, PPO with a clipped ratio.
         clip: of the ratio, with ``clip``.
         delta, rollback, slope: of Truly PPO; see `losses.truly_objective`.
         learning_rate, last_learning_rate: the first and the last, in a straight line.
@@ -36,8 +39,7 @@ class TrainingConfig:
         validate_every: updates between validations; the last update has one too.
         clone_updates: gradient steps of behaviour cloning from *clone_of* before the first update.
         clone_of: the rule that is cloned, by name.
-        wait_cap_s: a job that has waited longer is chosen without asking the network; ``inf``: never.
-        max_wait_weight: of the largest wait, relative to the reference's, in an episode's cost.
+        must_start_after_s: a job that has waited longer is chosen without asking the network; None: never.
 
     Raises:
         InvalidArgument: a value is out of its range.
@@ -48,7 +50,9 @@ class TrainingConfig:
     group: int = 8
     jobs: int = 384
     harder_share: float = 0.5
-    objective: str = "truly"
+    objective: str = "bounded-slowdown"
+    backfill: str = "easy"
+    surrogate: str = "truly"
     clip: float = 0.2
     delta: float = 0.02
     rollback: float = 5.0
@@ -69,12 +73,12 @@ class TrainingConfig:
     validate_every: int = 10
     clone_updates: int = 0
     clone_of: str = "saf"
-    wait_cap_s: float = math.inf
-    max_wait_weight: float = 0.0
+    must_start_after_s: float | None = None
 
     def __post_init__(self) -> None:
-        if self.objective not in OBJECTIVES:
-            raise InvalidArgument(f"objective is {self.objective!r}.", f"Give one of: {', '.join(OBJECTIVES)}.")
+        for name, known in {"surrogate": SURROGATES, "objective": OBJECTIVES, "backfill": BACKFILLS}.items():
+            if getattr(self, name) not in known:
+                raise InvalidArgument(f"{name} is {getattr(self, name)!r}.", f"Give one of: {', '.join(known)}.")
         for field in fields(self):
             value = getattr(self, field.name)
             if field.type == "int" and (type(value) is not int or value < (0 if field.name == "clone_updates" else 1)):

@@ -78,8 +78,8 @@ def test_triggered_slopes_are_those_of_the_source() -> None:
     assert (ratio.grad.item(), kl.grad.item()) == pytest.approx((0.6, -5.0))
 
 
-@pytest.mark.parametrize("objective", ["truly", "clip"])
-def test_padding_counts_for_nothing(objective: str) -> None:
+@pytest.mark.parametrize("surrogate", ["truly", "clip"])
+def test_padding_counts_for_nothing(surrogate: str) -> None:
     logits, values = torch.randn(1, 2, 3), torch.randn(1, 2)
     mask = torch.ones(1, 2, 3, dtype=torch.bool)
 
@@ -91,6 +91,6 @@ def test_padding_counts_for_nothing(objective: str) -> None:
             returns=torch.tensor([[0.5, garbage]]),
             weight=torch.tensor([[1.0, 0.0]]),
         )
-        return loss(logits, values, mask, taken, TrainingConfig(objective=objective), 0.01).total.item()
+        return loss(logits, values, mask, taken, TrainingConfig(surrogate=surrogate), 0.01).total.item()
 
     assert total(0.0) == total(100.0)
