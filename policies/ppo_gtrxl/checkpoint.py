@@ -78,7 +78,9 @@ class Checkpoint:
             "card": dict(self.card),
         }
         write_tensors(path, self.weights, header)
-        write_whole(path.with_suffix(".json"), json.dumps(header | {"seen": "see the header"}, indent=1).encode() + b"\n")
+        write_whole(
+            path.with_suffix(".json"), json.dumps(header | {"seen": "see the header"}, indent=1).encode() + b"\n"
+        )
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
@@ -91,7 +93,9 @@ def load_checkpoint(path: Path) -> Checkpoint:
     if header.get("format") != FORMAT or header.get("version") != VERSION:
         raise CheckpointError(f"{path} is no checkpoint of PPO-GTrXL, version {VERSION}.", _REMEDY)
     if header.get("features_sha256") != schema_hash():
-        raise CheckpointError(f"{path} {_other_features(header.get('features'))}.", "Train it anew, or use its version.")
+        raise CheckpointError(
+            f"{path} {_other_features(header.get('features'))}.", "Train it anew, or use its version."
+        )
     try:
         config = NetworkConfig.from_dict(header["network"])
         view = View(**header["view"])

@@ -93,7 +93,10 @@ class Experience:
 
 
 def segments_of(
-    record: Record, advantages: Sequence[NDArray[np.float64]], returns: Sequence[NDArray[np.float64]], config: NetworkConfig
+    record: Record,
+    advantages: Sequence[NDArray[np.float64]],
+    returns: Sequence[NDArray[np.float64]],
+    config: NetworkConfig,
 ) -> Experience:
     """Cut the episodes of *record* into segments; advantages and returns are one array an episode."""
     moments, lengths = record.moments, record.lengths

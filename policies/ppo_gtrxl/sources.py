@@ -102,15 +102,15 @@ class Draws:
         for at in rng.permutation(np.arange(config.sequences) % len(self._sources)).tolist():
             pool = round(1 / config.harder_share)
             cost = self._costs[at]
-            harder = HarderPart(
-                self._windows[at], cost, pool=pool, share=1 / pool, seed=int(rng.integers(2**32))
-            )
+            harder = HarderPart(self._windows[at], cost, pool=pool, share=1 / pool, seed=int(rng.integers(2**32)))
             sequence = harder.kept[0]
             drawn.append(Drawn(sequence, self._sources[at].cluster, unit_of(cost(sequence), config.jobs)))
         return drawn
 
 
-def validation_of(sources: Sequence[Source], config: TrainingConfig, sequences: int, jobs: int, seed: int) -> list[Drawn]:
+def validation_of(
+    sources: Sequence[Source], config: TrainingConfig, sequences: int, jobs: int, seed: int
+) -> list[Drawn]:
     """Return sequences to validate on, as many from each source, with SAF's cost for a unit."""
     rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
     drawn = []

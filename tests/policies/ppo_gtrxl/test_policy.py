@@ -111,17 +111,25 @@ def test_numbers_that_are_none_start_nothing(saved: Save, weights: float) -> Non
     workload, cluster = crowded(), Cluster.of_processors(64)
     mine = simulate(workload, cluster, policy)
     assert policy.counts["no number"] == policy.counts["asked"] > 50
-    assert mine.jobs["start_s"].tolist() == simulate(workload, cluster, OrderedHeads(order=FCFS())).jobs["start_s"].tolist()
+    assert (
+        mine.jobs["start_s"].tolist()
+        == simulate(workload, cluster, OrderedHeads(order=FCFS())).jobs["start_s"].tolist()
+    )
 
 
 def test_far_from_its_training_the_fallback_decides(saved: Save) -> None:
     network = random_network()
-    narrow = SeenRanges(network.seen.jobs, network.seen.nodes, (np.zeros(11, np.float32), np.full(11, 1e-3, np.float32)))
+    narrow = SeenRanges(
+        network.seen.jobs, network.seen.nodes, (np.zeros(11, np.float32), np.full(11, 1e-3, np.float32))
+    )
     policy = saved(replace(network, seen=narrow))
     workload, cluster = crowded(), Cluster.of_processors(64)
     mine = simulate(workload, cluster, policy)
     assert policy.counts["out of distribution"] == policy.counts["asked"] > 50
-    assert mine.jobs["start_s"].tolist() == simulate(workload, cluster, OrderedHeads(order=FCFS())).jobs["start_s"].tolist()
+    assert (
+        mine.jobs["start_s"].tolist()
+        == simulate(workload, cluster, OrderedHeads(order=FCFS())).jobs["start_s"].tolist()
+    )
 
 
 def test_features_that_never_moved_in_training_are_not_heard(saved: Save) -> None:
