@@ -25,6 +25,7 @@ from hpcsim.commands.plot import plot
 from hpcsim.commands.report import report
 from hpcsim.commands.run import run
 from hpcsim.commands.sweep import sweep
+from hpcsim.commands.train import train
 from hpcsim.commands.tune import tune
 from hpcsim.commands.validate import validate
 from hpcsim.commands.workload_convert import workload_convert
@@ -54,6 +55,7 @@ app.command(cls=Command)(run)
 app.command(cls=Command)(compare)
 app.command(cls=Command)(sweep)
 app.command(cls=Command)(tune)
+app.command(cls=Command)(train)
 app.command(cls=Command)(validate)
 app.command(cls=Command)(explain)
 app.command(cls=Command)(report)

@@ -33,6 +33,7 @@ GROUPS = (
     "surrogates",
     "search",
     "advisors",
+    "trainers",
 )
 
 

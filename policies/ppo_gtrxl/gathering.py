@@ -53,7 +53,7 @@ def rules_of(config: TrainingConfig) -> Rules:
     """Return the rules of the game in training and validation."""
     return Rules(
         can_wait=False,
-        backfill=config.backfill,
+        backfill="easy",  # each task has its own
         skip_forced=True,
         kill_at_limit=True,
         objectives=weighted(config.objective),
@@ -81,7 +81,11 @@ def gather(
 ) -> Gathered:
     """Play each drawn sequence `TrainingConfig.group` times and work out what was better than expected."""
     seeds = iter(seed.spawn(len(drawn) * config.group))
-    tasks = [Task(one.sequence, one.cluster, one.unit, next(seeds)) for one in drawn for _ in range(config.group)]
+    tasks = [
+        Task(one.sequence, one.cluster, one.backfill, one.unit, next(seeds))
+        for one in drawn
+        for _ in range(config.group)
+    ]
     played = play_all(network, tasks, config, executor)
     records = [one.record for one in played]
     estimates, returns = zip(*(_estimates(record, config) for record in records), strict=True)

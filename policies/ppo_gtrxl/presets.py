@@ -40,14 +40,18 @@ class Preset:
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {
         "smoke": Preset(
-            training=TrainingConfig(updates=2, sequences=2, group=3, jobs=64, epochs=2, validate_every=2),
+            training=TrainingConfig(updates=2, sequences=2, group=3, jobs=64, pool=4, epochs=2, validate_every=2),
             generated_jobs=600,
             validation_sequences=2,
             validation_jobs=64,
             checks_itself=True,
         ),
-        "demo": Preset(training=TrainingConfig(updates=20, sequences=3, validate_every=5)),
-        "report": Preset(training=TrainingConfig(updates=200), seeds=(0, 1, 2, 3, 4), validation_sequences=48),
+        "demo": Preset(training=TrainingConfig(updates=24, sequences=6, learning_rate=3e-3, pool=8, validate_every=8)),
+        "report": Preset(
+            training=TrainingConfig(updates=150, sequences=8, learning_rate=2e-3),
+            seeds=(0, 1, 2, 3, 4),
+            validation_sequences=32,
+        ),
     }
 )
 """Presets by name."""

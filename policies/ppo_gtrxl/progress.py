@@ -53,7 +53,7 @@ def line_of(row: dict[str, float], updates: int) -> str:
         f"update {row['update']:.0f}/{updates}",
         f"{row['decisions']:,.0f} decisions",
         f"cost {row['cost']:.3f}",
-        f"KL {row['kl']:.4f}",
+        f"KL {row['kl']:.1e}",
         f"entropy {row['entropy']:.3f}",
         f"explained variance {row['explained_variance']:.2f}",
         f"{row['cpu_s']:.0f} CPU s",

@@ -29,12 +29,14 @@ class Task:
     Attributes:
         sequence: its jobs.
         cluster: its machine.
+        backfill: beside its heads.
         unit: what costs are divided by, such as a rule's cost of the same jobs.
         seed: of the draws of its actions; None: the likeliest action is taken.
     """
 
     sequence: JobSequence
     cluster: Cluster
+    backfill: str
     unit: float
     seed: np.random.SeedSequence | None = None
 
@@ -53,7 +55,7 @@ class _Player:
         self.unit = task.unit
         self._cap_s = view.must_start_after_s
         observer = Observer(view.window, view.groups, wait_cap_s=view.wait_cap_s)
-        self.episode = Episode(task.sequence.workload, task.cluster, rules, observer)
+        self.episode = Episode(task.sequence.workload, task.cluster, rules._replace(backfill=task.backfill), observer)
         rng = None if task.seed is None else np.random.default_rng(task.seed)
         self.draws = None if rng is None else rng.random(2 * len(task.sequence.workload) + 16)
         self.episode.begin()

@@ -30,29 +30,31 @@ LEAST_COST = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A log and the machine that it is replayed on."""
+    """A log, the machine that it is replayed on, and what happens beside a head in training."""
 
     name: str
     workload: Workload
     cluster: Cluster
+    backfill: str = "easy"
 
 
 class Mix(NamedTuple):
-    """A kind of generated log: classes of Lublin and Feitelson's model, load, machine, and whose estimates."""
+    """A kind of generated log: classes of Lublin and Feitelson's model, load, machine, estimates, backfilling."""
 
     classes: str
     load: float
     nodes: int
     estimates: str
+    backfill: str
 
 
 MIXES = (
-    Mix("both", 0.85, 256, "exact"),
-    Mix("batch", 1.0, 256, "exact"),
-    Mix("typeless", 0.95, 256, "exact"),
-    Mix("batch", 0.9, 128, "habits"),
-    Mix("both", 1.0, 256, "habits"),
-    Mix("typeless", 1.5, 256, "exact"),
+    Mix("both", 0.85, 256, "exact", "rlscheduler"),
+    Mix("batch", 1.0, 256, "exact", "rlscheduler"),
+    Mix("typeless", 0.95, 256, "exact", "rlscheduler"),
+    Mix("batch", 0.9, 128, "habits", "easy"),
+    Mix("both", 1.0, 256, "habits", "easy"),
+    Mix("typeless", 1.5, 256, "exact", "rlscheduler"),
 )
 """Three size mixes, five loads, the last one more than the machine can do, and users who ask for too much."""
 
@@ -73,10 +75,11 @@ def given(sources: Sequence[Source], part: str) -> list[Source]:
 
 
 class Drawn(NamedTuple):
-    """A sequence, its machine, and what its costs are divided by."""
+    """A sequence, its machine, what happens beside a head, and what its costs are divided by."""
 
     sequence: JobSequence
     cluster: Cluster
+    backfill: str
     unit: float
 
 
@@ -93,19 +96,31 @@ class Draws:
         self._sources, self._config = sources, config
         self._windows = [Windows(source.workload, config.jobs, stretch=STRETCH) for source in sources]
         self._costs = [_rule_cost(source, config, (SJF, SAF)) for source in sources]
+        self._pools: dict[tuple[int, int, int], HarderPart] = {}
 
     def draw(self, seed: int, update: int) -> list[Drawn]:
         """Return the sequences of one update; equal arguments, equal sequences."""
         config = self._config
         rng = np.random.default_rng(np.random.SeedSequence([seed, update, 1]))
+        first = int(rng.integers(len(self._sources)))
         drawn = []
-        for at in rng.permutation(np.arange(config.sequences) % len(self._sources)).tolist():
-            pool = round(1 / config.harder_share)
-            cost = self._costs[at]
-            harder = HarderPart(self._windows[at], cost, pool=pool, share=1 / pool, seed=int(rng.integers(2**32)))
-            sequence = harder.kept[0]
-            drawn.append(Drawn(sequence, self._sources[at].cluster, unit_of(cost(sequence), config.jobs)))
+        for at in ((first + np.arange(config.sequences)) % len(self._sources)).tolist():
+            source = self._sources[at]
+            sequence = self._pool(seed, update // config.pool_updates, at).draw(rng)
+            unit = max(self._costs[at](sequence), LEAST_COST * config.jobs)
+            drawn.append(Drawn(sequence, source.cluster, config.backfill or source.backfill, unit))
         return drawn
+
+    def _pool(self, seed: int, era: int, at: int) -> HarderPart:
+        """Return the harder windows of a source that this era draws from; they are found once."""
+        key = (seed, era, at)
+        if key not in self._pools:
+            config = self._config
+            number = int(np.random.SeedSequence(key).generate_state(1)[0])
+            self._pools[key] = HarderPart(
+                self._windows[at], self._costs[at], pool=config.pool, share=config.harder_share, seed=number
+            )
+        return self._pools[key]
 
 
 def validation_of(
@@ -118,17 +133,12 @@ def validation_of(
         source = sources[at % len(sources)]
         sequence = Windows(source.workload, min(jobs, len(source.workload))).draw(rng)
         cost = _rule_cost(source, config, (SAF,))(sequence)
-        drawn.append(Drawn(sequence, source.cluster, cost))
+        drawn.append(Drawn(sequence, source.cluster, config.backfill or source.backfill, cost))
     return drawn
 
 
-def unit_of(cost: float, jobs: int) -> float:
-    """Return what costs of *jobs* jobs are divided by, given the cost under the rules."""
-    return max(cost, LEAST_COST * jobs)
-
-
 def _rule_cost(source: Source, config: TrainingConfig, rules: tuple[Any, ...]) -> RuleCost:
-    return RuleCost(source.cluster, config.objective, backfill=config.backfill, rules=rules)
+    return RuleCost(source.cluster, config.objective, backfill=config.backfill or source.backfill, rules=rules)
 
 
 def _generate(mix: Mix, jobs: int, seed: int) -> Source:
@@ -138,7 +148,7 @@ def _generate(mix: Mix, jobs: int, seed: int) -> Source:
     if mix.estimates == "habits":
         workload = with_habits(workload, np.random.default_rng(np.random.SeedSequence([seed, 3])))
     name = f"lublin {mix.classes}, load {mix.load}, {mix.estimates} estimates, {mix.nodes} processors"
-    return Source(name, workload, Cluster.of_processors(mix.nodes))
+    return Source(name, workload, Cluster.of_processors(mix.nodes), mix.backfill)
 
 
 def with_habits(workload: Workload, rng: np.random.Generator, users: int = 40) -> Workload:

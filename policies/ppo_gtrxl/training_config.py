@@ -21,9 +21,11 @@ class TrainingConfig:
         updates: how many times experience is gathered and learned from.
         sequences, group: arrival sequences an update, and rollouts of each.
         jobs: of a sequence.
-        harder_share: sequences are drawn from this share of the start places, the costliest by SAF.
+        harder_share: sequences are drawn from this share of a pool, the costliest under the rules.
+        pool: windows of each source that are tried by the rules, anew every *pool_updates* updates.
         objective: what is to be made small, by its name in `hpcsim.policies.learning.objectives`.
-        backfill: beside the heads in training, one of `hpcsim.policies.learning.heads.BACKFILLS`.
+        backfill: beside the heads in training, one of `hpcsim.policies.learning.heads.BACKFILLS`; None:
+            each source's own.
         surrogate: ``truly``, Truly PPO, or ``clip``, PPO with a clipped ratio.
         clip: of the ratio, with ``clip``.
         delta, rollback, slope: of Truly PPO; see `losses.truly_objective`.
@@ -50,8 +52,10 @@ class TrainingConfig:
     group: int = 8
     jobs: int = 384
     harder_share: float = 0.5
+    pool: int = 32
+    pool_updates: int = 100
     objective: str = "bounded-slowdown"
-    backfill: str = "easy"
+    backfill: str | None = None
     surrogate: str = "truly"
     clip: float = 0.2
     delta: float = 0.02
@@ -76,9 +80,11 @@ class TrainingConfig:
     must_start_after_s: float | None = None
 
     def __post_init__(self) -> None:
-        for name, known in {"surrogate": SURROGATES, "objective": OBJECTIVES, "backfill": BACKFILLS}.items():
+        for name, known in {"surrogate": SURROGATES, "objective": OBJECTIVES, "backfill": (None, *BACKFILLS)}.items():
             if getattr(self, name) not in known:
-                raise InvalidArgument(f"{name} is {getattr(self, name)!r}.", f"Give one of: {', '.join(known)}.")
+                raise InvalidArgument(
+                    f"{name} is {getattr(self, name)!r}.", f"Give one of: {', '.join(map(str, known))}."
+                )
         for field in fields(self):
             value = getattr(self, field.name)
             if field.type == "int" and (type(value) is not int or value < (0 if field.name == "clone_updates" else 1)):

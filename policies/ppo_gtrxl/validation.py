@@ -18,7 +18,7 @@ def ratios_to_saf(
     network: Network, drawn: Sequence[Drawn], config: TrainingConfig, executor: Executor | None = None
 ) -> NDArray[np.float64]:
     """Return the cost of each sequence over SAF's. One unit a job (a slowdown of 1, a second) is added to both."""
-    tasks = [Task(one.sequence, one.cluster, 1.0) for one in drawn]
+    tasks = [Task(one.sequence, one.cluster, one.backfill, 1.0) for one in drawn]
     costs = np.concatenate([played.costs for played in play_all(network, tasks, config, executor)])
     saf = np.array([one.unit for one in drawn])
     jobs = np.array([one.sequence.length for one in drawn])
