@@ -33,6 +33,7 @@ class RelativeAttention(nn.Module):
         self.value = nn.Linear(width, width, bias=False)
         self.out = nn.Linear(width, width, bias=False)
         self.is_sinusoidal = config.positions == "sinusoidal"
+        self.sinusoids: Tensor
         if self.is_sinusoidal:
             self.position = nn.Linear(width, width, bias=False)
             self.content_bias = nn.Parameter(torch.zeros(heads, width // heads))

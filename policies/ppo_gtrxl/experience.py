@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,11 @@ class Moment(NamedTuple):
     states: Floats
 
 
+def moments_of(parts: Iterable[Array]) -> Moment:
+    """Return arrays, one for each field in its order, as a `Moment`."""
+    return Moment(*cast("tuple[Any, ...]", tuple(parts)))
+
+
 class Record:
     """What B episodes that decide in step have gone through; room doubles as they grow longer."""
 
@@ -45,12 +50,12 @@ class Record:
         """Keep decision *at* of the episodes *rows*."""
         if self._kept is None:
             shape = self.rewards.shape
-            self._kept = Moment(*(np.zeros((*shape, *part.shape[1:]), part.dtype) for part in moment))
+            self._kept = moments_of(np.zeros((*shape, *part.shape[1:]), part.dtype) for part in moment)
         elif at == self.rewards.shape[1]:
-            self._kept = Moment(*(np.concatenate([part, np.zeros_like(part)], axis=1) for part in self._kept))
+            self._kept = moments_of(np.concatenate([part, np.zeros_like(part)], axis=1) for part in self._kept)
             self.rewards = np.concatenate([self.rewards, np.zeros_like(self.rewards)], axis=1)
-        for place, part in zip(self._kept, moment, strict=True):
-            place[rows, at] = part
+        for kept, new in zip(self._kept, moment, strict=True):
+            kept[rows, at] = new
         self.lengths[rows] = at + 1
 
     @property
@@ -58,7 +63,7 @@ class Record:
         """All that was kept, each array [B, T, ...]; beyond an episode's length it means nothing."""
         assert self._kept is not None
         longest = int(self.lengths.max())
-        return Moment(*(part[:, :longest] for part in self._kept))
+        return moments_of(part[:, :longest] for part in self._kept)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,7 +29,7 @@ def sigmoid(x: Floats) -> Floats:
 
 def softmax(score: Floats) -> Floats:
     """Return the softmax over the last axis."""
-    weights = np.exp(score - score.max(-1, keepdims=True))
+    weights: Floats = np.exp(score - score.max(-1, keepdims=True))
     weights /= weights.sum(-1, keepdims=True)
     return weights
 

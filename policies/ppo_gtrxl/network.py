@@ -118,8 +118,10 @@ class SchedulingNetwork(nn.Module):
                 nn.init.orthogonal_(module.weight, 2**0.5 if module.bias is not None else 1.0)
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
-        nn.init.orthogonal_(self.value[-1].weight, 1.0)
-        nn.init.zeros_(self.policy[-1].weight)
+        for head, start in ((self.value, 1.0), (self.policy, 0.0)):
+            last = head[-1]
+            assert isinstance(last, nn.Linear)
+            nn.init.orthogonal_(last.weight, start)
         for module in self.modules():
             if isinstance(module, Recalibration):
                 for name in ("excite", "token"):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hpcsim.cluster import Cluster
 from hpcsim.policies.learning.episode import Episode, Rules
 from hpcsim.policies.learning.observation import Observation, Observer
-from hpcsim.policies.learning.priors import HEURISTIC_PRIORS
+from hpcsim.policies.learning.priors import HEURISTIC_PRIORS, Prior
 from hpcsim.policies.learning.sequences import JobSequence
 from hpcsim.policies.ppo_gtrxl.checkpoint import View
 from hpcsim.policies.ppo_gtrxl.experience import Moment, Record
@@ -98,8 +98,8 @@ def play(forward: Forward, tasks: Sequence[Task], rules: Rules, view: View) -> P
     return Played(record, np.array([one.episode.cost / one.unit for one in players]))
 
 
-def _stack(seen: Sequence[Observation], prior_of: object) -> tuple[Step, NDArray[np.bool_]]:
-    prior = np.stack([prior_of(one) for one in seen])  # type: ignore[operator]
+def _stack(seen: Sequence[Observation], prior_of: Prior) -> tuple[Step, NDArray[np.bool_]]:
+    prior = np.stack([prior_of(one) for one in seen])
     jobs, nodes, globals_ = (np.stack([getattr(one, name) for one in seen]) for name in ("jobs", "nodes", "globals"))
     return Step(jobs, nodes, globals_, prior), np.stack([one.mask for one in seen]) > 0
 
@@ -112,9 +112,10 @@ def _log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _choose(log_probs: NDArray[np.float32], draws: Sequence[float | None]) -> NDArray[np.int64]:
     """Return an action for each row: the likeliest where nothing was drawn, else by inverse distribution."""
-    likeliest = log_probs.argmax(-1)
+    likeliest: NDArray[np.int64] = log_probs.argmax(-1)
     if draws[0] is None:
         return likeliest
     sums = np.exp(log_probs.astype(np.float64)).cumsum(-1)
     drawn = (sums < np.array(draws, dtype=np.float64)[:, None] * sums[:, -1:]).sum(-1)
-    return np.where(np.isfinite(sums[:, -1]), drawn, likeliest)
+    chosen: NDArray[np.int64] = np.where(np.isfinite(sums[:, -1]), drawn, likeliest)
+    return chosen

@@ -71,7 +71,10 @@ class SeenRanges:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the ranges of plain data. Raises `InvalidArgument` for anything else."""
-        sides = [tuple(np.asarray(side, dtype=np.float32) for side in values[kind]) for kind in _KINDS]
+        sides = [
+            (np.asarray(values[kind][0], dtype=np.float32), np.asarray(values[kind][1], dtype=np.float32))
+            for kind in _KINDS
+        ]
         for least, largest in sides:
             if least.ndim != 1 or least.shape != largest.shape or not (least <= largest).all():
                 raise InvalidArgument("Ranges are pairs of equally long lists, the least values first.")

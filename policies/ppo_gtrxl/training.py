@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -189,8 +189,3 @@ def _workers(count: int) -> Iterator[Executor | None]:
         return
     with ProcessPoolExecutor(min(count, os.cpu_count() or 1), get_context("forkserver")) as executor:
         yield executor
-
-
-def describe_sources(sources: Sequence[Source]) -> str:
-    """Return the sources by name, for people."""
-    return "; ".join(source.name for source in sources)

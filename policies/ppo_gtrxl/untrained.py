@@ -14,12 +14,12 @@ from hpcsim.policies.ppo_gtrxl.seen_ranges import SeenRanges
 
 def network_config(**choices: Any) -> NetworkConfig:
     """Return a configuration for the features of this version."""
-    sizes = {
-        "job_features": len(JOB_FEATURES),
-        "node_features": len(NODE_FEATURES),
-        "global_features": len(GLOBAL_FEATURES),
-    }
-    return NetworkConfig(**sizes, **choices)
+    return NetworkConfig(
+        job_features=len(JOB_FEATURES),
+        node_features=len(NODE_FEATURES),
+        global_features=len(GLOBAL_FEATURES),
+        **choices,
+    )
 
 
 def untrained(config: NetworkConfig, view: View | None = None, seed: int = 0) -> Checkpoint:

@@ -21,7 +21,9 @@ def small_config(**changes: Any) -> NetworkConfig:
 def shaken(config: NetworkConfig, seed: int = 0) -> SchedulingNetwork:
     """Return a network all of whose weights are random, so that every part of it counts."""
     generator = torch.Generator().manual_seed(seed)
-    network = SchedulingNetwork(config)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = SchedulingNetwork(config)
     with torch.no_grad():
         for weights in network.parameters():
             weights.add_(torch.randn(weights.shape, generator=generator), alpha=0.3)

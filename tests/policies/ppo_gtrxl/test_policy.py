@@ -22,6 +22,7 @@ from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint
 from hpcsim.policies.ppo_gtrxl.policy import PPOGTrXL
 from hpcsim.policies.ppo_gtrxl.seen_ranges import SeenRanges
 from hpcsim.policies.ppo_gtrxl.untrained import everything, network_config, untrained
+from hpcsim.results.run import collect
 from hpcsim.workload import Workload
 from tests.policies.ppo_gtrxl.networks import shaken
 
@@ -56,7 +57,7 @@ def test_untrained_network_is_its_prior(saved: Save, backfill: str) -> None:
     rule = simulate(workload, cluster, OrderedHeads(order=SAF(), backfill=backfill))
     mine = simulate(workload, cluster, policy, check=True)
     assert mine.jobs["start_s"].tolist() == rule.jobs["start_s"].tolist()
-    assert policy.counts["asked"] > 50
+    assert policy.counts["asked"] > 20
     assert policy.counts["out of distribution"] == policy.counts["no number"] == 0
 
 
@@ -100,7 +101,7 @@ def test_cancelled_head_is_dropped(saved: Save) -> None:
     assert len(simulation.queue) == 3
     simulation.cancel(simulation.queue[0])
     simulation.run()
-    assert simulation.finish().start_s[2:] == [100, 5]
+    assert collect(simulation).jobs["start_s"].tolist()[2:] == [100, 5]
 
 
 @pytest.mark.parametrize("weights", [np.nan, np.inf])
@@ -110,7 +111,7 @@ def test_numbers_that_are_none_start_nothing(saved: Save, weights: float) -> Non
     policy._forward._policy.second.bias[:] = weights
     workload, cluster = crowded(), Cluster.of_processors(64)
     mine = simulate(workload, cluster, policy)
-    assert policy.counts["no number"] == policy.counts["asked"] > 50
+    assert policy.counts["no number"] == policy.counts["asked"] > 20
     assert (
         mine.jobs["start_s"].tolist()
         == simulate(workload, cluster, OrderedHeads(order=FCFS())).jobs["start_s"].tolist()
@@ -125,7 +126,7 @@ def test_far_from_its_training_the_fallback_decides(saved: Save) -> None:
     policy = saved(replace(network, seen=narrow))
     workload, cluster = crowded(), Cluster.of_processors(64)
     mine = simulate(workload, cluster, policy)
-    assert policy.counts["out of distribution"] == policy.counts["asked"] > 50
+    assert policy.counts["out of distribution"] == policy.counts["asked"] > 20
     assert (
         mine.jobs["start_s"].tolist()
         == simulate(workload, cluster, OrderedHeads(order=FCFS())).jobs["start_s"].tolist()
@@ -148,15 +149,21 @@ def test_features_that_never_moved_in_training_are_not_heard(saved: Save) -> Non
     assert policy.counts["out of distribution"] == 0
 
 
-def test_job_that_waits_too_long_comes_first(saved: Save) -> None:
+@pytest.mark.parametrize(("cap_s", "start_s"), [(None, 1010), (200.0, 220)])
+def test_job_that_waits_too_long_comes_first(saved: Save, cap_s: float | None, start_s: float) -> None:
+    """Four nodes; a job of 4 x 50 s, and 101 of 4 x 10 s, two of them at 0 s and one every 10 s after.
+
+    The smallest area first, the long job waits for all others. At 200 s it has waited for 200 s, not more,
+    and another becomes the head; at 210 s the head is the long job, which starts at 220 s.
+    """
+    smalls = [0.0, *(10.0 * at for at in range(100))]
+    workload = Workload.of(
+        submit_s=[0, *smalls], run_s=[50] + [10] * 101, nodes=[4] * 102, limit_s=[50] + [10] * 101
+    )
     network = untrained(network_config(prior="saf"))
-    workload, cluster = crowded(600), Cluster.of_processors(64)
-    free = saved(network)
-    longest_s = float(simulate(workload, cluster, free).jobs["wait_s"].max())
-    capped = saved(replace(network, view=replace(network.view, must_start_after_s=longest_s / 4)))
-    assert float(simulate(workload, cluster, capped).jobs["wait_s"].max()) < longest_s
-    assert capped.counts["starving"] > 0
-    assert free.counts["starving"] == 0
+    policy = saved(replace(network, view=replace(network.view, must_start_after_s=cap_s)))
+    assert simulate(workload, Cluster.of_nodes(4), policy).jobs["start_s"].iloc[0] == start_s
+    assert policy.counts["starving"] == (cap_s is not None)
 
 
 def test_unknown_checkpoint_is_named() -> None:

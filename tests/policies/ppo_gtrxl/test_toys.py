@@ -1,0 +1,42 @@
+"""Learning, in worlds small enough to know the best schedule."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.policies.ppo_gtrxl.toys import drawn, learned, short_or_long, told_before
+
+
+def test_two_jobs_are_put_in_the_better_order() -> None:
+    """Short first: of each three jobs 99 s / 1,000 + 10 s / 1,000 and 98 s / 10 of slowdown; 8 times 9.909.
+
+    (The long job arrives at 1 s and starts at 110 s, the short one at 2 s and starts at 100 s.) The
+    other way round the short job waits for 1,098 s: 109.899 each time.
+    """
+    assert learned([drawn(short_or_long(), unit=80.0)], updates=20, learning_rate=3e-3) == pytest.approx(
+        [8 * (109 / 1000 + 98 / 10) / 80], rel=1e-6
+    )
+
+
+def best_costs() -> list[float]:
+    """Return the cost of each world with the short job first, in units of 100.
+
+    Of the cue's jobs one waits for 9 s, the other 9 s + its run longer; of the later two the short one waits
+    for 9 s of its 10, the long one for 19 s of its 1,000.
+    """
+    return [
+        ((9 + 9 + asked) / asked + 9 / 10 + 19 / 1000) / 100 for asked in (100, 5000)
+    ]
+
+
+def test_memory_tells_which_job_is_urgent() -> None:
+    worlds = [drawn(told_before(cue), unit=100.0) for cue in (0, 1)] * 4
+    assert learned(worlds, updates=30, learning_rate=3e-3, gate_bias=0.0)[:2] == pytest.approx(best_costs(), rel=1e-6)
+
+
+def test_without_memory_one_of_two_goes_wrong() -> None:
+    """The short job waits for 1,009 s in one of the two worlds, whatever is learned."""
+    worlds = [drawn(told_before(cue), unit=100.0) for cue in (0, 1)] * 4
+    costs = learned(worlds, updates=10, learning_rate=3e-3, core="mlp")[:2]
+    lost = [cost - best for cost, best in zip(costs, best_costs(), strict=True)]
+    assert sorted(lost) == pytest.approx([0, (1009 / 10 + 9 / 1000 - 9 / 10 - 19 / 1000) / 100], abs=1e-6)
