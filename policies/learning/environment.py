@@ -1,4 +1,8 @@
-"""Scheduling as a Gymnasium environment, on the simulator itself: no thread, no second simulator."""
+"""Scheduling as a Gymnasium environment, on the simulator itself: no thread, no second simulator.
+
+Importing this module registers ``hpcsim/Schedule-v0`` and ``hpcsim/ScheduleStartOrWait-v0``; so does
+``gymnasium.make("hpcsim.policies.learning.environment:hpcsim/Schedule-v0")`` by itself.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,19 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.errors import MissingExtra
+
+try:
+    import gymnasium
+except ModuleNotFoundError as error:
+    raise MissingExtra("The learning environment needs Gymnasium.", "Type: pip install 'hpcsim-des[rl]'.") from error
+
 from hpcsim.cluster import Cluster
 from hpcsim.errors import InvalidArgument, InvalidDecision, closest
+from hpcsim.node_ids import format_intervals, intervals_of
 from hpcsim.policies.learning.episode import Episode, Rules
 from hpcsim.policies.learning.features import GLOBAL_FEATURES, JOB_FEATURES, NODE_FEATURES
 from hpcsim.policies.learning.heads import committed
@@ -41,7 +52,7 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
 
     Args:
         workload: what sequences are cut from: a workload, several, or a `Sampler`. Default: a workload
-            by Lublin and Feitelson's model on 256 processors.
+            by Lublin and Feitelson's model that offers 256 processors half as much again as they can do.
         cluster: the machine; default: as many processors as the (first) workload's machine has.
         objective: a name of `OBJECTIVES`, an `Objective`, or a mapping of these to weights.
         window: slots for jobs, K.
@@ -176,7 +187,7 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
             raise InvalidArgument("The episode is over.", "Call reset() to begin another.")
         cost, gap_s = episode.step(self._valid(action))
         self._decisions += 1
-        reward = -(cost + self._owed) / self._unit
+        reward = (0.0 - cost - self._owed) / self._unit
         self._owed = 0.0
         self._is_cut = not episode.is_over and self._decisions == self._max_decisions
         info = self._info(gap_s)
@@ -223,7 +234,7 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
         if 0 <= slot < len(mask) and mask[slot]:
             return slot
         if self._on_invalid == "raise":
-            valid = ", ".join(map(str, np.flatnonzero(mask).tolist()))
+            valid = format_intervals(intervals_of(np.flatnonzero(mask).tolist()))
             raise InvalidDecision(
                 f"At t = {self.system.now_s} s the agent chose action {action!r}, which is not valid.",
                 f"Valid are {valid}: see action_masks(). on_invalid='fallback' takes the first of them instead.",
@@ -276,7 +287,7 @@ def _check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
 def _default_workload() -> Workload:
     from hpcsim import registry
 
-    workload: Workload = registry.make("models", "lublin", jobs=5_000, nodes=256, seed=1)
+    workload: Workload = registry.make("models", "lublin", jobs=5_000, nodes=256, load=1.5, seed=1)
     return workload
 
 
@@ -286,3 +297,11 @@ def _machine_of(jobs: Workload | Sequence[Workload] | Sampler) -> Cluster:
         raise InvalidArgument("The size of the machine is not known.", "Give cluster=Cluster.of_processors(P).")
     make = Cluster.of_processors if first.counted == "processors" else Cluster.of_nodes
     return make(first.machine_nodes)
+
+
+for _name, _semantics in (("Schedule", "commit"), ("ScheduleStartOrWait", "start-or-wait")):
+    gymnasium.register(
+        id=f"hpcsim/{_name}-v0",
+        entry_point="hpcsim.policies.learning.environment:SchedulingEnv",
+        kwargs={"semantics": _semantics},
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,7 +106,7 @@ class Episode:
         self._simulation = Simulation(
             self._workload,
             self._cluster,
-            recorders=[_Told((self._observer, *self._pass.listeners())), self._meter],
+            recorders=[*map(_recorder, (self._observer, *self._pass.listeners())), self._meter],
             kill_at_limit=rules.kill_at_limit,
         )
         self._meter.begin(self._simulation.system.power_w)
@@ -166,29 +165,26 @@ class Episode:
 
 
 class _Told(Recorder):
-    """Lets listeners hear a run that has no policy."""
+    """Lets a listener that is no recorder hear a run that has no policy."""
 
-    def __init__(self, listeners: Sequence[Listener]) -> None:
-        self._submit, self._leave, self._start, self._end = (
-            tuple(getattr(one, hook) for one in listeners if getattr(type(one), hook) is not getattr(Listener, hook))
-            for hook in ("on_submit", "on_leave", "on_start", "on_end")
-        )
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
 
     def on_submit(self, job: Job, system: System) -> None:
-        for hook in self._submit:
-            hook(job, system)
+        self._listener.on_submit(job, system)
 
     def on_leave(self, job: Job, system: System) -> None:
-        for hook in self._leave:
-            hook(job, system)
+        self._listener.on_leave(job, system)
 
     def on_start(self, job: Job, node_ids: str, system: System) -> None:
-        for hook in self._start:
-            hook(job, node_ids, system)
+        self._listener.on_start(job, node_ids, system)
 
     def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
-        for hook in self._end:
-            hook(job, outcome, system)
+        self._listener.on_end(job, outcome, system)
+
+
+def _recorder(listener: Listener) -> Recorder:
+    return listener if isinstance(listener, Recorder) else _Told(listener)
 
 
 _FITS = [name for name, _ in JOB_FEATURES].index("fits")

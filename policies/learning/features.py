@@ -20,6 +20,8 @@ JOB_FEATURES: tuple[Feature, ...] = (
     ("log_nodes", "1 + log10(nodes / machine) / 6; 0 (a millionth of the machine) to 1 (all of it)"),
     ("log_area", "(6 + log10(requested time x nodes / machine)) / 14; 0 to 1, no limit: 1"),
     ("nodes_share", "nodes / machine; 0 to 1"),
+    ("memory_share", "memory asked of each node / the largest node's; 0 to 1"),
+    ("gpu_share", "GPUs asked of each node / the largest node's; 0 to 1"),
     ("log_wait", "log10(1 + wait so far) / 8; 0 to 1"),
     ("log_wait_over_request", "log10((1 + wait) / (1 + requested time)) / 8; -1 to 1, no limit: -1"),
     ("fits", "1 if the job could start now and run its whole limit, else 0"),
@@ -30,13 +32,14 @@ JOB_FEATURES: tuple[Feature, ...] = (
     ("wait_over_cap", "wait / the observer's wait cap; 0 to 1, cut there"),
     ("user_log_ratio", "mean of log10(run / requested time) of the user's last 10 ended jobs, / 3; -1 to 1, 0: none"),
     ("user_count", "log10(1 + ended jobs of the user) / 3; 0 to 1"),
-    ("log_predicted", "log10 of requested time x the user's mean ratio, at least 1 s, / 8; 0 to 1"),
-    ("log_last_two", "log10 of the mean run of the user's last two ended jobs, at least 1 s, at most the request, / 8"),
     ("user_queue_share", "share of the waiting jobs that are the same user's; 0 to 1, unknown user: 0"),
-    ("memory_share", "memory asked of each node / the largest node's; 0 to 1"),
-    ("gpu_share", "GPUs asked of each node / the largest node's; 0 to 1"),
+    ("log_predicted", "log_request + the user's mean log10(run / requested time) / 8; -1 to 1"),
+    ("log_last_two", "log10 of the mean run of the user's last two ended jobs, at least 1 s, at most the request, / 8"),
 )
 """Columns of `Observation.jobs`; F is their number."""
+
+FIXED = 7
+"""The first so many job features do not change while a job waits."""
 
 NODE_FEATURES: tuple[Feature, ...] = (
     ("valid", "1 where the machine has such a group, else 0; then all others are 0"),

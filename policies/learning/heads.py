@@ -30,8 +30,9 @@ from hpcsim.policies.committed import CommittedPass
 from hpcsim.policies.composition import each_once
 from hpcsim.policies.orders import SAF, SJF
 from hpcsim.policy import Order, Policy
+from hpcsim.recorder import Recorder
 from hpcsim.system import System
-from hpcsim.waiting import SortedQueue, WaitingJobs
+from hpcsim.waiting import SortedQueue, WaitingJobs, choose_among
 
 BACKFILLS = ("easy", "easy-sjbf", "none", "rlscheduler", "rlscheduler-none")
 """What happens beside a committed head that does not fit.
@@ -61,7 +62,7 @@ class Ask(NamedTuple):
 Pass = Generator[Decision | Ask, Job | None, None]
 
 
-class AskingPass(Listener):
+class AskingPass(Recorder):
     """A pass in which somebody chooses. It listens to the run."""
 
     def reset(self, cluster: Cluster) -> None:
@@ -97,20 +98,30 @@ class CommittedHead(AskingPass):
         self._by_sets = Backfill(order=self._head_first, backfill_order=order)
         self._by_sets.reset(cluster, np.random.default_rng(0))
         self._has_begun = False
+        self._arrived: list[Job] = []
+        self._refused_at = -1
+        self._latest_end_s = math.inf
+        self._extra = 0
 
     def listeners(self) -> Sequence[Listener]:
         """Return this pass, and the sorted queue of candidates where there is one."""
-        return (self, self._sorted) if self._sorted else (self,)
+        return (self,) if self._sorted is None else (self, self._sorted)
+
+    def on_submit(self, job: Job, system: System) -> None:
+        """A job has arrived."""
+        self._arrived.append(job)
 
     def on_leave(self, job: Job, system: System) -> None:
         """A head that leaves, started or cancelled, is the head no more."""
         if self._head is not None and self._head.row == job.row:
             self._head = None
+            self._refused_at = -1
 
     def on_change(self, old: Job, new: Job, system: System) -> None:
         """A head stays the head when it is changed."""
         if self._head is not None and self._head.row == old.row:
             self._head = new
+        self._refused_at = -1
 
     def schedule(self, system: System) -> Pass:
         """Start heads while they fit; behind one that does not, backfill."""
@@ -126,18 +137,34 @@ class CommittedHead(AskingPass):
                 return
             yield Start(head)
 
-    def _behind(self, head: Job, system: System) -> Iterator[Decision]:
+    def _behind(self, head: Job, system: System) -> Iterable[Decision]:
+        """Return what starts beside *head*.
+
+        Where nothing but arrivals has happened since the last pass, whatever was refused then cannot
+        start now, and only the new arrivals are tried.
+        """
+        arrived, self._arrived = self._arrived, []
         if not system.nodes_are_alike:
-            if self._backfill != "none":
-                yield from self._behind_by_sets(head, system)
-            return
-        shadow_s, extra = system.shadow(head.nodes)
+            return () if self._backfill == "none" else self._behind_by_sets(head, system)
+        now_s = system.now_s
+        if self._refused_at == system.ends_seen and now_s + 1 <= self._latest_end_s and self._backfill != "easy-sjbf":
+            if self._backfill == "none" or not system.free:
+                return ()
+            chosen, self._extra = choose_among(arrived, system.free, now_s, self._latest_end_s, self._extra)
+            return map(Start, chosen)
+        return self._derive(head, system)
+
+    def _derive(self, head: Job, system: System) -> Iterator[Decision]:
+        """Derive the head's shadow time, and start what may start beside it."""
+        shadow_s, self._extra = system.shadow(head.nodes)
+        self._latest_end_s = min(shadow_s, _NEVER)
+        self._refused_at = system.ends_seen
         if system.promised.get(head.row, math.inf) != shadow_s:
             yield Reserve(head, shadow_s)
         if self._backfill == "none" or not system.free:
             return
         candidates: WaitingJobs = system.queue if self._sorted is None else self._sorted
-        chosen, _ = candidates.choose(system.free, system.now_s, min(shadow_s, _NEVER), extra)
+        chosen, self._extra = candidates.choose(system.free, system.now_s, self._latest_end_s, self._extra)
         for job in chosen:
             yield Start(job)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +14,6 @@ from hpcsim.job import Job
 from hpcsim.node_ids import parse_intervals
 from hpcsim.policies.learning.features import LOG_SCALE, NODE_FEATURES
 
-QUARTERS = np.array([0.25, 0.5, 0.75, 1.0])
 _HAIR = 1e-9  # of a group: a share of nodes may be a sum of fractions
 
 
@@ -33,61 +34,47 @@ class GroupBook:
             sum(group.nodes * group.memory_bytes for group in groups),
             sum(group.nodes * group.gpus for group in groups),
         )
-        self._held = Amounts(0, 0, 0)
-        self._count = 0
-        self._ends_s = np.zeros(64)
-        self._nodes = np.zeros(64)
-        self._wanted = self.has.nodes * (QUARTERS - _HAIR)
+        self._held = [0.0, 0.0, 0.0]
+        self._ends_s: list[float] = []
+        self._nodes: list[float] = []
+        self._wanted = [quarters / 4 * self.has.nodes * (1 - _HAIR) for quarters in range(1, 5)]
 
     def take(self, end_s: float, held: Amounts) -> None:
         """Note that a job holds so much until *end_s*."""
-        count = self._count
-        if count == len(self._ends_s):
-            self._ends_s = np.concatenate([self._ends_s, np.zeros(count)])
-            self._nodes = np.concatenate([self._nodes, np.zeros(count)])
-        at = int(self._ends_s[:count].searchsorted(end_s, side="right"))
-        for column, value in ((self._ends_s, end_s), (self._nodes, held.nodes)):
-            column[at + 1 : count + 1] = column[at:count]
-            column[at] = value
-        self._count = count + 1
-        self._held = Amounts(*(one + other for one, other in zip(self._held, held, strict=True)))
+        at = bisect_right(self._ends_s, end_s)
+        self._ends_s.insert(at, end_s)
+        self._nodes.insert(at, held.nodes)
+        for what, amount in enumerate(held):
+            self._held[what] += amount
 
     def give_back(self, end_s: float, held: Amounts) -> None:
         """Note that such a job has ended."""
-        count = self._count
-        at = int(self._ends_s[:count].searchsorted(end_s))
-        while self._nodes[at] != held.nodes:
-            at += 1
-        for column in (self._ends_s, self._nodes):
-            column[at : count - 1] = column[at + 1 : count]
-        self._count = count - 1
-        if not self._count:
-            self._held = Amounts(0, 0, 0)
-        else:
-            self._held = Amounts(*(one - other for one, other in zip(self._held, held, strict=True)))
+        at = self._nodes.index(held.nodes, bisect_left(self._ends_s, end_s))
+        del self._ends_s[at], self._nodes[at]
+        for what, amount in enumerate(held):
+            self._held[what] = self._held[what] - amount if self._ends_s else 0.0
 
     @property
     def next_end_s(self) -> float:
         """The first planned end; ``inf`` if nothing runs."""
-        return float(self._ends_s[0]) if self._count else math.inf
+        return self._ends_s[0] if self._ends_s else math.inf
 
     def describe(self, now_s: float, machine_nodes: int) -> list[float]:
         """Return the features of `NODE_FEATURES`."""
-        has, held = self.has, self._held
-        free = _share(has.nodes - held.nodes, has.nodes)
-        memory = _share(has.memory_bytes - held.memory_bytes, has.memory_bytes) if has.memory_bytes else free
-        gpus = _share(has.gpus - held.gpus, has.gpus) if has.gpus else 0.0
-        return [1.0, has.nodes / machine_nodes, free, memory, gpus, *self._times_to_free(now_s)]
+        has, (nodes, memory_bytes, gpus) = self.has, self._held
+        free = _share(has.nodes - nodes, has.nodes)
+        memory = _share(has.memory_bytes - memory_bytes, has.memory_bytes) if has.memory_bytes else free
+        free_gpus = _share(has.gpus - gpus, has.gpus) if has.gpus else 0.0
+        return [1.0, has.nodes / machine_nodes, free, memory, free_gpus, *self._times_to_free(now_s)]
 
     def _times_to_free(self, now_s: float) -> list[float]:
-        count, free = self._count, self.has.nodes - self._held.nodes
-        if not count:
-            return [0.0] * len(QUARTERS)
-        places = self._nodes[:count].cumsum().searchsorted(self._wanted - free).tolist()
+        """Return the scaled times until each quarter is free; a limit already passed counts as one second."""
+        free = self.has.nodes - self._held[0]
+        coming = list(accumulate(self._nodes, initial=free))
         times = []
-        for wanted, at in zip(self._wanted.tolist(), places, strict=True):
-            left_s = 0.0 if wanted <= free else float(self._ends_s[min(at, count - 1)]) - now_s
-            times.append(log_time(left_s if wanted <= free else max(left_s, 1.0)))
+        for wanted in self._wanted:
+            at = bisect_left(coming, wanted)
+            times.append(log_time(max(self._ends_s[min(at, len(coming) - 1) - 1] - now_s, 1.0)) if at else 0.0)
         return times
 
 

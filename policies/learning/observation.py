@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 from hpcsim.cluster import Cluster
 from hpcsim.errors import InvalidArgument
 from hpcsim.job import Job, JobOutcome
-from hpcsim.listener import Listener
 from hpcsim.policies.learning.features import (
+    FIXED,
     GLOBAL_FEATURES,
     JOB_FEATURES,
     LOG_SCALE,
@@ -28,8 +29,19 @@ from hpcsim.policies.learning.features import (
 )
 from hpcsim.policies.learning.held_nodes import HeldNodes, log_time
 from hpcsim.policies.learning.priors import HEURISTIC_PRIORS
-from hpcsim.policies.learning.user_history import COUNT, LAST_TWO, RATIO, SHIFT, UserHistory
-from hpcsim.policies.learning.waiting_columns import COLUMN, Machine, WaitingColumns
+from hpcsim.policies.learning.user_history import LAST_TWO, RATIO, SHIFT, UserHistory
+from hpcsim.policies.learning.waiting_columns import (
+    AREA,
+    LIMIT,
+    LOG_REQUEST,
+    NODES,
+    SERIAL,
+    SUBMIT,
+    USER,
+    Machine,
+    WaitingColumns,
+)
+from hpcsim.recorder import Recorder
 from hpcsim.system import System
 
 __all__ = [
@@ -44,6 +56,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float32]
+Columns = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +78,7 @@ class Observation:
     queue: tuple[Job | None, ...] | None = None
 
 
-class Observer(Listener):
+class Observer(Recorder):
     """Keeps what an observation is made of, and makes it. Let it listen to the run.
 
     Args:
@@ -103,32 +116,51 @@ class Observer(Listener):
         self._waiting = WaitingColumns(Machine(cluster.nodes, memory_bytes, gpus), self.short_s)
         self._held = HeldNodes(cluster, self.groups)
         self._users = UserHistory()
+        self._arrived: dict[int, Job] = {}
+        self._begun: dict[int, tuple[Job, str, float]] = {}
+        self._ended: list[tuple[Job, float]] = []
 
     def on_submit(self, job: Job, system: System) -> None:
         """A job has entered the queue."""
-        user = self._users.number(job)
-        self._users.waiting[user] += 1
-        self._waiting.add(job, user)
+        self._arrived[job.row] = job
 
     def on_leave(self, job: Job, system: System) -> None:
         """A job has left the queue."""
-        _, user = self._waiting.remove(job)
-        self._users.waiting[user] -= 1
+        if self._arrived.pop(job.row, None) is None:
+            _, user = self._waiting.remove(job)
+            self._users.wait(user, -1)
 
     def on_change(self, old: Job, new: Job, system: System) -> None:
         """A waiting job was changed in its place."""
-        serial, user = self._waiting.remove(old)
-        self._waiting.add(new, user, serial)
+        if old.row in self._arrived:
+            self._arrived[old.row] = new
+        else:
+            serial, user = self._waiting.remove(old)
+            self._waiting.add(new, user, serial)
 
     def on_start(self, job: Job, node_ids: str, system: System) -> None:
         """A job holds nodes from now on."""
-        self._held.start(job, node_ids, system.now_s)
+        self._begun[job.row] = (job, node_ids, system.now_s)
 
     def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
         """A job has ended: its nodes are free, its run time is history. One that never ran teaches nothing."""
-        self._held.end(job)
+        if self._begun.pop(job.row, None) is None:
+            self._held.end(job)
         if outcome.attempts:
-            self._users.learn(job, outcome)
+            self._ended.append((job, outcome.end_s - outcome.start_s))
+
+    def _settle(self) -> None:
+        """Enter what has happened since the last observation; what came and went in between never is."""
+        for job in self._arrived.values():
+            user = self._users.number(job)
+            self._users.wait(user, 1)
+            self._waiting.add(job, user)
+        for job, node_ids, start_s in self._begun.values():
+            self._held.start(job, node_ids, start_s)
+        self._users.learn(self._ended)
+        self._arrived.clear()
+        self._begun.clear()
+        self._ended.clear()
 
     def observe(self, system: System, hidden: Collection[int] = (), free: int | None = None) -> Observation:
         """Return what is seen now; all arrays are new.
@@ -138,53 +170,64 @@ class Observer(Listener):
             hidden: rows of waiting jobs that are not to be seen yet.
             free: nodes that count as free; default: all that nobody holds.
         """
+        self._settle()
         free = system.free if free is None else free
         slots = self._waiting.window(self.window, hidden)
         jobs = np.zeros((self.window, len(JOB_FEATURES)), dtype=np.float32)
         mask = np.zeros(self.window, dtype=np.int8)
-        queue = [self._waiting.job(slot) for slot in slots]
-        count = len(slots)
-        fitting = 0.0
+        queue = self._waiting.jobs(slots)
+        count, fitting = len(slots), 0.0
         if count:
             mask[:count] = 1
-            fits = self._fits(queue, slots, free, system)
-            fitting = float(fits.sum()) / count
-            self._describe_jobs(jobs[:count], np.array(slots), fits, system.now_s)
+            columns = self._waiting.columns[slots]
+            fits = self._fits(queue, columns, free, system)
+            fitting = int(np.count_nonzero(fits)) / count
+            jobs[:count, :FIXED] = columns[:, :FIXED]
+            jobs[:count, FIXED:] = self._changing(columns, fits, system.now_s)
         seen = len(self._waiting) - len(hidden)
         figures = self._describe_machine(system.now_s, free, seen, count, fitting)
         queue += [None] * (self.window - count)
         return Observation(jobs, self._held.describe(system.now_s), figures, mask, tuple(queue))
 
-    def _fits(self, queue: list[Job | None], slots: list[int], free: int, system: System) -> NDArray[np.bool_]:
+    def _fits(self, queue: list[Job | None], columns: Columns, free: int, system: System) -> NDArray[np.bool_]:
         if system.nodes_are_alike:
-            return np.asarray(self._waiting.nodes[slots] <= free)
+            return np.asarray(columns[:, NODES] <= free)
         return np.array([job is not None and system.fits(job) for job in queue])
 
-    def _describe_jobs(self, jobs: Floats, at: NDArray[np.int64], fits: NDArray[np.bool_], now_s: float) -> None:
-        """Fill the rows of the jobs at these slots."""
-        waiting, users = self._waiting, self._users
-        wait_s = np.maximum(now_s - waiting.submit_s[at], 0.0)
-        log_wait = np.log10(wait_s + 1) / LOG_SCALE
-        jobs[:] = waiting.fixed[at]
-        jobs[:, COLUMN["log_wait"]] = np.minimum(log_wait, 1)
-        jobs[:, COLUMN["log_wait_over_request"]] = np.clip(log_wait - waiting.log_request[at], -1, 1)
-        jobs[:, COLUMN["fits"]] = fits
-        serial, size = waiting.serial[at], len(at)
-        for name, key in (("rank_by_area", waiting.area_s[at]), ("rank_by_request", waiting.limit_s[at])):
-            jobs[np.lexsort((serial, key)), COLUMN[name]] = np.arange(size) / size
-        jobs[serial.argsort(), COLUMN["rank_by_age"]] = np.arange(size) / size
+    def _changing(self, columns: Columns, fits: NDArray[np.bool_], now_s: float) -> Columns:
+        """Return the features that change while a job waits, [jobs, F - FIXED], in their order."""
+        waiting, size = self._waiting, len(columns)
+        features = np.empty((len(JOB_FEATURES) - FIXED, size))
+        wait_s = now_s - columns[:, SUBMIT]
+        log_wait = np.multiply(np.log1p(wait_s), 1 / (LOG_SCALE * math.log(10)), out=features[0])
+        np.subtract(log_wait, columns[:, LOG_REQUEST], out=features[1])
+        features[2] = fits
+        self._rank(columns, features)
         longest_s = now_s - waiting.oldest_submit_s
-        if longest_s > 0:
-            jobs[:, COLUMN["wait_over_longest"]] = np.minimum(wait_s / longest_s, 1)
-        jobs[:, COLUMN["wait_over_cap"]] = np.minimum(wait_s / self.wait_cap_s, 1)
-        user = waiting.user[at]
-        history = users.table[user]
-        log_request = jobs[:, COLUMN["log_request"]]
-        jobs[:, COLUMN["user_log_ratio"]] = history[:, RATIO]
-        jobs[:, COLUMN["user_count"]] = history[:, COUNT]
-        jobs[:, COLUMN["log_predicted"]] = np.clip(log_request + history[:, SHIFT], 0, 1)
-        jobs[:, COLUMN["log_last_two"]] = np.minimum(log_request, history[:, LAST_TWO])
-        jobs[:, COLUMN["user_queue_share"]] = np.where(user > 0, users.waiting[user] / len(waiting), 0)
+        np.multiply(wait_s, 1 / longest_s if longest_s > 0 else 0.0, out=features[6])
+        np.multiply(wait_s, 1 / self.wait_cap_s, out=features[7])
+        history = self._users.table[columns[:, USER].astype(np.intp)].T
+        log_request = columns[:, 1]
+        features[8:11] = history[RATIO:SHIFT]
+        features[10] /= len(waiting)
+        np.add(log_request, history[SHIFT], out=features[11])
+        np.minimum(log_request, history[LAST_TWO], out=features[12])
+        np.maximum(features, -1, out=features)
+        return np.minimum(features, 1, out=features).T
+
+    def _rank(self, columns: Columns, features: Columns) -> None:
+        """Fill in the ranks by area, request and age; ties go by arrival."""
+        size = len(columns)
+        shares = _shares(size)
+        if size == len(self._waiting):  # all that wait, as they arrived
+            features[3, columns[:, AREA].argsort(kind="stable")] = shares
+            features[4, columns[:, LIMIT].argsort(kind="stable")] = shares
+            features[5] = shares
+            return
+        serial = columns[:, SERIAL]
+        features[3, np.lexsort((serial, columns[:, AREA]))] = shares
+        features[4, np.lexsort((serial, columns[:, LIMIT]))] = shares
+        features[5, serial.argsort()] = shares
 
     def _describe_machine(self, now_s: float, free: int, seen: int, shown: int, fitting: float) -> Floats:
         waiting = self._waiting
@@ -206,3 +249,9 @@ class Observer(Listener):
             ],
             dtype=np.float32,
         )
+
+
+@cache
+def _shares(size: int) -> Columns:
+    """Return 0, 1/size, ... of so many ranks."""
+    return np.arange(size) / size

@@ -31,7 +31,7 @@ class RuleAgent:
         queue, system = env.observation.queue or (), env.system
         key = self.order.key
         best, action = None, len(queue)
-        for slot, is_valid in enumerate(env.observation.mask.tolist()):
+        for slot, is_valid in enumerate(env.action_masks()[: len(queue)].tolist()):
             job = queue[slot]
             if job is None or not is_valid:
                 continue

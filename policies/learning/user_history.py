@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from hpcsim.job import Job, JobOutcome
+from hpcsim.job import Job
 from hpcsim.policies.learning.features import LOG_SCALE
 
 REMEMBERED = 10
@@ -17,7 +18,7 @@ REMEMBERED = 10
 REMEMBERED_OF_ALL = 100
 """Ended jobs of anybody that count in the machine's own mean."""
 
-RATIO, COUNT, SHIFT, LAST_TWO = range(4)
+RATIO, COUNT, WAITING, SHIFT, LAST_TWO = range(5)
 """Columns of `UserHistory.table`."""
 
 UNKNOWN = 0
@@ -29,9 +30,8 @@ class UserHistory:
 
     Attributes:
         table: a row a user: mean log10(run / request) / 3 within -1 to 1; log10(1 + ended jobs) / 3;
-            the mean again, / `LOG_SCALE`; log10 of the mean run of the last two / `LOG_SCALE`, ``inf``
+            waiting jobs; the mean again, / `LOG_SCALE`; log10 of the mean run of the last two / `LOG_SCALE`, ``inf``
             where there are not two.
-        waiting: waiting jobs of each user.
         log_ratio: mean log10(run / request) of the last jobs of all users, / 3.
     """
 
@@ -42,9 +42,8 @@ class UserHistory:
         self._ended: list[int] = [0]
         self._all: deque[float] = deque(maxlen=REMEMBERED_OF_ALL)
         self.log_ratio = 0.0
-        self.table = np.zeros((64, 4))
+        self.table = np.zeros((64, LAST_TWO + 1))
         self.table[:, LAST_TWO] = math.inf
-        self.waiting = np.zeros(64)
 
     def number(self, job: Job) -> int:
         """Return the number of a job's user, a new one for a user not seen before."""
@@ -60,29 +59,40 @@ class UserHistory:
                 self._grow()
         return number
 
-    def learn(self, job: Job, outcome: JobOutcome) -> None:
-        """Learn from a job that has run."""
-        run_s = outcome.run_s
-        ratio = math.log10(max(run_s, 1) / max(job.limit_s, 1)) if job.limit_s < math.inf else 0.0
-        self._all.append(ratio)
-        self.log_ratio = _clipped(sum(self._all) / len(self._all))
-        number = self.number(job)
-        if number == UNKNOWN:
-            return
+    def wait(self, number: int, change: int) -> None:
+        """Count a job of a user in (1) or out (-1) of the queue; nobody counts those of the unknown."""
+        if number != UNKNOWN:
+            self.table[number, WAITING] += change
+
+    def learn(self, ended: Sequence[tuple[Job, float]]) -> None:
+        """Learn from jobs that have run, each with its run time in seconds, in the order in which they ended."""
+        changed = set()
+        for job, run_s in ended:
+            ratio = math.log10(max(run_s, 1) / max(job.limit_s, 1)) if job.limit_s < math.inf else 0.0
+            self._all.append(ratio)
+            number = self.number(job)
+            if number != UNKNOWN:
+                changed.add(number)
+                self._ratios[number].append(ratio)
+                self._runs_s[number].append(run_s)
+                self._ended[number] += 1
+        if ended:
+            self.log_ratio = _clipped(sum(self._all) / len(self._all))
+        for number in changed:
+            self.table[number] = self._describe(number)
+
+    def _describe(self, number: int) -> tuple[float, ...]:
+        """Return a row of the table."""
         ratios, runs_s = self._ratios[number], self._runs_s[number]
-        ratios.append(ratio)
-        runs_s.append(run_s)
-        self._ended[number] += 1
         mean = sum(ratios) / len(ratios)
         last_two = math.log10(max(sum(runs_s) / 2, 1)) / LOG_SCALE if len(runs_s) == 2 else math.inf
         count = min(math.log10(1 + self._ended[number]) / 3, 1)
-        self.table[number] = (_clipped(mean), count, mean / LOG_SCALE, last_two)
+        return (_clipped(mean), count, float(self.table[number, WAITING]), mean / LOG_SCALE, last_two)
 
     def _grow(self) -> None:
         more = np.zeros_like(self.table)
         more[:, LAST_TWO] = math.inf
         self.table = np.concatenate([self.table, more])
-        self.waiting = np.concatenate([self.waiting, np.zeros(len(self.waiting))])
 
 
 def _clipped(mean: float) -> float:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hpcsim.job import Job
-from hpcsim.policies.learning.features import AREA_OFFSET, AREA_SCALE, JOB_FEATURES, LOG_SCALE
+from hpcsim.policies.learning.features import AREA_OFFSET, AREA_SCALE, FIXED, LOG_SCALE
 
-FIXED = ("valid", "log_request", "log_nodes", "log_area", "nodes_share", "memory_share", "gpu_share")
-"""Job features that do not change while a job waits."""
-
-COLUMN = {name: at for at, (name, _) in enumerate(JOB_FEATURES)}
-"""Column of each job feature by name."""
+SUBMIT, LIMIT, NODES, AREA, LOG_REQUEST, SERIAL, USER = range(FIXED, FIXED + 7)
+"""Columns behind the features: submit and requested time in s, nodes, area in seconds of the whole machine,
+log10(1 + request) / 8, number of the arrival, number of the user."""
 
 
 class Machine(NamedTuple):
@@ -41,10 +38,10 @@ class WaitingColumns:
     """Waiting jobs in slots that are used again; entering and leaving are O(log n) and moves of memory.
 
     Attributes:
-        fixed: features that do not change while a job waits, one row a slot, in the layout of
-            `Observation.jobs`.
-        submit_s, limit_s, nodes, area_s, log_request_s, serial, user: one entry a slot.
-            *area_s* is in seconds of the whole machine; *serial* counts arrivals.
+        columns: a row a slot: the features that do not change while a job waits, in their order, and then
+            what the constants name, `SUBMIT` to `USER`.
+        queued_area_s: seconds that the whole machine needs for all waiting requests that have a limit.
+        slowdown_rate: sum over waiting jobs of 1 h / max(requested time, shortest).
     """
 
     def __init__(self, machine: Machine, short_s: float) -> None:
@@ -59,9 +56,7 @@ class WaitingColumns:
         self._by_request: list[tuple[float, int, int]] = []
         self.queued_area_s = 0.0
         self.slowdown_rate = 0.0
-        self.fixed = np.zeros((0, len(JOB_FEATURES)), dtype=np.float32)
-        self._floats = np.zeros((6, 0))
-        self.user = np.zeros(0, dtype=np.int64)
+        self.columns = np.zeros((0, USER + 1))
         self._grow(64)
 
     def __len__(self) -> int:
@@ -70,11 +65,12 @@ class WaitingColumns:
     @property
     def oldest_submit_s(self) -> float:
         """Submit time of the job that stands first in the queue; NaN without one."""
-        return float(self.submit_s[self._by_arrival[0][1]]) if self._by_arrival else math.nan
+        return float(self.columns[self._by_arrival[0][1], SUBMIT]) if self._by_arrival else math.nan
 
-    def job(self, slot: int) -> Job | None:
-        """Return the job in a slot."""
-        return self._jobs[slot]
+    def jobs(self, slots: Sequence[int]) -> list[Job | None]:
+        """Return the jobs in *slots*."""
+        jobs = self._jobs
+        return [jobs[slot] for slot in slots]
 
     def add(self, job: Job, user: int, serial: int | None = None) -> None:
         """Let *job* in, last in the queue or in the place of an earlier *serial*."""
@@ -91,10 +87,7 @@ class WaitingColumns:
         insort(self._by_arrival, (serial, slot))
         insort(self._by_area, (area_s, serial, slot))
         insort(self._by_request, (job.limit_s, serial, slot))
-        self.fixed[slot] = self._describe(job, share, area_s)
-        log_request = math.log10(1 + job.limit_s) / LOG_SCALE
-        self._floats[:, slot] = (job.submit_s, job.limit_s, job.nodes, area_s, log_request, serial)
-        self.user[slot] = user
+        self.columns[slot] = self._describe(job, share, area_s, serial, user)
         self._count(job.limit_s, area_s, 1)
 
     def remove(self, job: Job) -> tuple[int, int]:
@@ -107,7 +100,7 @@ class WaitingColumns:
         del self._by_area[bisect_left(self._by_area, (area_s, serial, slot))]
         del self._by_request[bisect_left(self._by_request, (limit_s, serial, slot))]
         self._count(limit_s, area_s, -1)
-        return serial, int(self.user[slot])
+        return serial, int(self.columns[slot, USER])
 
     def window(self, most: int, hidden: Collection[int] = ()) -> list[int]:
         """Return the slots of at most *most* jobs, without the rows of *hidden*.
@@ -138,22 +131,25 @@ class WaitingColumns:
                     chosen.append(slot)
         return chosen
 
-    def _describe(self, job: Job, share: float, area_s: float) -> list[float]:
-        """Return the features of `FIXED` in the layout of a row, zeros between them."""
-        row = [0.0] * len(JOB_FEATURES)
-        machine = self._machine
-        values = (
+    def _describe(self, job: Job, share: float, area_s: float, serial: int, user: int) -> tuple[float, ...]:
+        """Return a row of `columns`."""
+        machine, limit_s = self._machine, job.limit_s
+        return (
             1.0,
-            _within(math.log10(max(job.limit_s, 1)) / LOG_SCALE),
+            _within(math.log10(limit_s) / LOG_SCALE) if limit_s > 1 else 0.0,
             _within(1 + math.log10(share) / 6),
             _within((AREA_OFFSET + math.log10(area_s)) / AREA_SCALE) if area_s > 0 else 0.0,
             _within(share),
             _within(job.memory_bytes_per_node / machine.memory_bytes) if machine.memory_bytes else 0.0,
             _within(job.gpus_per_node / machine.gpus) if machine.gpus else 0.0,
+            job.submit_s,
+            limit_s,
+            job.nodes,
+            area_s,
+            math.log10(1 + limit_s) / LOG_SCALE,
+            serial,
+            user,
         )
-        for name, value in zip(FIXED, values, strict=True):
-            row[COLUMN[name]] = value
-        return row
 
     def _count(self, limit_s: float, area_s: float, sign: int) -> None:
         """Keep the sums over the queue; they begin anew with an empty one, so that no rounding error stays."""
@@ -169,12 +165,7 @@ class WaitingColumns:
         known = len(self._jobs)
         self._jobs += [None] * (slots - known)
         self._vacant = [*range(slots - 1, known - 1, -1), *self._vacant]
-        more = slots - known
-        self.fixed = np.concatenate([self.fixed, np.zeros((more, len(JOB_FEATURES)), dtype=np.float32)])
-        self._floats = np.concatenate([self._floats, np.zeros((6, more))], axis=1)
-        self.user = np.concatenate([self.user, np.zeros(more, dtype=np.int64)])
-        columns: list[NDArray[np.float64]] = list(self._floats)
-        self.submit_s, self.limit_s, self.nodes, self.area_s, self.log_request, self.serial = columns
+        self.columns = np.concatenate([self.columns, np.zeros((slots - known, USER + 1))])
 
 
 def _within(share: float) -> float:

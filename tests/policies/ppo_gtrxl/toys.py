@@ -47,12 +47,10 @@ def learned(worlds: list[Drawn], updates: int, learning_rate: float, **network: 
     return [float(cost) for played in play_all(mine, tasks, training) for cost in played.costs]
 
 
-def short_or_long(pairs: int = 8) -> Workload:
-    """One node. Again and again 100 s that block it, behind which 1,000 s and then 10 s wait."""
-    first = np.arange(pairs) * 5000
-    submit = np.concatenate([first, first + 1, first + 2])
-    run = np.repeat([100, 1000, 10], pairs)
-    return Workload.of(submit_s=submit, run_s=run, nodes=np.ones(3 * pairs, dtype=int), limit_s=run)
+def short_or_long() -> Workload:
+    """One node. 100 s block it, behind which 1,000 s and then 10 s wait."""
+    run = [100, 1000, 10]
+    return Workload.of(submit_s=[0, 1, 2], run_s=run, nodes=[1, 1, 1], limit_s=run)
 
 
 def told_before(cue: int) -> Workload:
