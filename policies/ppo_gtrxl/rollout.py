@@ -58,12 +58,16 @@ class _Player:
         self.episode = Episode(task.sequence.workload, task.cluster, rules._replace(backfill=task.backfill), observer)
         rng = None if task.seed is None else np.random.default_rng(task.seed)
         self.draws = None if rng is None else rng.random(2 * len(task.sequence.workload) + 16)
-        self.episode.begin()
-        self._pass_by_the_starving()
+        self._before = self.episode.begin() + self._pass_by_the_starving()
 
     def step(self, action: int) -> float:
-        """Take an action; return the cost until the network is asked again, or the end, in units."""
-        return (self.episode.step(action)[0] + self._pass_by_the_starving()) / self.unit
+        """Take an action; return the cost until the network is asked again, or the end, in units.
+
+        What accrued before the first decision is part of the first one's.
+        """
+        cost = self._before + self.episode.step(action)[0] + self._pass_by_the_starving()
+        self._before = 0.0
+        return cost / self.unit
 
     def _pass_by_the_starving(self) -> float:
         cost, episode = 0.0, self.episode

@@ -19,7 +19,7 @@ from hpcsim.policies.ppo_gtrxl.gathering import Gathered, Network, gather
 from hpcsim.policies.ppo_gtrxl.network_config import NetworkConfig
 from hpcsim.policies.ppo_gtrxl.presets import Preset
 from hpcsim.policies.ppo_gtrxl.progress import Progress, Say
-from hpcsim.policies.ppo_gtrxl.sources import Draws, Drawn
+from hpcsim.policies.ppo_gtrxl.sources import Drawn, Draws
 from hpcsim.policies.ppo_gtrxl.training_state import TrainingState, begin, resume
 from hpcsim.policies.ppo_gtrxl.update import Rates, learn
 from hpcsim.policies.ppo_gtrxl.validation import geometric_mean, ratios_to_saf

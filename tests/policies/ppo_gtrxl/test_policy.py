@@ -157,9 +157,7 @@ def test_job_that_waits_too_long_comes_first(saved: Save, cap_s: float | None, s
     and another becomes the head; at 210 s the head is the long job, which starts at 220 s.
     """
     smalls = [0.0, *(10.0 * at for at in range(100))]
-    workload = Workload.of(
-        submit_s=[0, *smalls], run_s=[50] + [10] * 101, nodes=[4] * 102, limit_s=[50] + [10] * 101
-    )
+    workload = Workload.of(submit_s=[0, *smalls], run_s=[50] + [10] * 101, nodes=[4] * 102, limit_s=[50] + [10] * 101)
     network = untrained(network_config(prior="saf"))
     policy = saved(replace(network, view=replace(network.view, must_start_after_s=cap_s)))
     assert simulate(workload, Cluster.of_nodes(4), policy).jobs["start_s"].iloc[0] == start_s

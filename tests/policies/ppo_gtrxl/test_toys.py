@@ -8,12 +8,12 @@ from tests.policies.ppo_gtrxl.toys import drawn, learned, short_or_long, told_be
 
 
 def test_two_jobs_are_put_in_the_better_order() -> None:
-    """Short first: it arrives at 2 s, starts at 100 s and waits 98 s of its 10; the long one 109 s of its 1,000.
+    """Short first: it arrives at 1 s, starts at 100 s and waits 99 s of its 10; the long one 109 s of its 1,000.
 
-    The other way round the short job waits for 1,098 s: 109.899 instead of 9.909.
+    The other way round the short job waits for 1,099 s: 109.999 instead of 10.009.
     """
     costs = learned([drawn(short_or_long(), unit=10.0)] * 4, updates=8, learning_rate=3e-3)
-    assert costs[0] == pytest.approx((109 / 1000 + 98 / 10) / 10, rel=1e-6)
+    assert costs[0] == pytest.approx((109 / 1000 + 99 / 10) / 10, rel=1e-6)
 
 
 def best_costs() -> list[float]:
@@ -22,9 +22,7 @@ def best_costs() -> list[float]:
     Of the cue's jobs one waits for 9 s, the other 9 s + its run longer; of the later two the short one waits
     for 9 s of its 10, the long one for 19 s of its 1,000.
     """
-    return [
-        ((9 + 9 + asked) / asked + 9 / 10 + 19 / 1000) / 100 for asked in (100, 5000)
-    ]
+    return [((9 + 9 + asked) / asked + 9 / 10 + 19 / 1000) / 100 for asked in (100, 5000)]
 
 
 def test_memory_tells_which_job_is_urgent() -> None:

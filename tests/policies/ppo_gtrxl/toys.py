@@ -40,7 +40,9 @@ def learned(worlds: list[Drawn], updates: int, learning_rate: float, **network: 
     for update in range(updates):
         mine = Network(config, weights_of(trained.state_dict()), VIEW)
         gathered = gather(mine, worlds, training, np.random.SeedSequence([0, update]))
-        learn(trained, optimiser, gathered.experience, training, Rates(learning_rate, 0.01), np.random.default_rng(update))
+        learn(
+            trained, optimiser, gathered.experience, training, Rates(learning_rate, 0.01), np.random.default_rng(update)
+        )
     torch.set_num_threads(threads)
     tasks = [Task(one.sequence, one.cluster, one.backfill, one.unit) for one in worlds]
     mine = Network(config, weights_of(trained.state_dict()), VIEW)
@@ -48,9 +50,9 @@ def learned(worlds: list[Drawn], updates: int, learning_rate: float, **network: 
 
 
 def short_or_long() -> Workload:
-    """One node. 100 s block it, behind which 1,000 s and then 10 s wait."""
+    """One node. 100 s block it, behind which jobs of 1,000 s and of 10 s arrive at once."""
     run = [100, 1000, 10]
-    return Workload.of(submit_s=[0, 1, 2], run_s=run, nodes=[1, 1, 1], limit_s=run)
+    return Workload.of(submit_s=[0, 1, 1], run_s=run, nodes=[1, 1, 1], limit_s=run)
 
 
 def told_before(cue: int) -> Workload:
