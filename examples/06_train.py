@@ -15,7 +15,7 @@ def main() -> None:
     except HpcsimError as error:
         print(error)
         return
-    workload = registry.make("models", "lublin", jobs=800, nodes=64, load=1.2, seed=5)
+    workload = registry.make("models", "lublin", jobs=800, nodes=64, load=2.0, seed=5)
     cluster = Cluster.of_processors(64)
     with tempfile.TemporaryDirectory() as folder:
         network = train(
@@ -23,7 +23,7 @@ def main() -> None:
             preset="smoke",
             logs={"this log": (workload, cluster)},
             generates=False,
-            settings={"training.updates": 3},
+            settings={"training.updates": 3, "training.jobs": 200},
             say=print,
         )
         policies = {

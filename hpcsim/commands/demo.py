@@ -24,7 +24,8 @@ def demo(
 ) -> None:
     """Compare four policies on a generated workload.
 
-    FCFS, EASY, conservative backfilling and PPO-GTrXL, a trained network; the last line printed is the path of an HTML report.
+    FCFS, EASY, conservative backfilling and a trained network, PPO-GTrXL; the last line printed is the
+    path of an HTML report.
     """
     from hpcsim.results.comparison import compare
     from hpcsim.results.pairwise import against_first

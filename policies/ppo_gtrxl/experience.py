@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,8 @@ class Moment(NamedTuple):
 
 def moments_of(parts: Iterable[Array]) -> Moment:
     """Return arrays, one for each field in its order, as a `Moment`."""
-    return Moment(*cast("tuple[Any, ...]", tuple(parts)))
+    fields: tuple[Any, ...] = tuple(parts)
+    return Moment(*fields)
 
 
 class Record:
