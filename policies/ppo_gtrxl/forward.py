@@ -101,7 +101,7 @@ class _Attention:
         values[rows, :, seen - 1] = self.value(normed).reshape(split)[:, :, 0]
         query = self.query(normed).reshape(split)
         known = keys[rows, :, :seen].transpose(0, 1, 3, 2)
-        score: NDArray[Any]
+        score: Any
         if self.is_sinusoidal:
             score = (query + self.content_bias[:, None, :]) @ known
             score += ((query + self.position_bias[:, None, :]) @ self.encoded)[..., seen - 1 :: -1]

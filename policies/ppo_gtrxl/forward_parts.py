@@ -93,6 +93,9 @@ class Gate:
     def __init__(self, weights: Mapping[str, Floats], name: str, kind: str) -> None:
         self.kind = kind
         self.bias = weights.get(f"{name}.bias")
+        if kind == "gru":
+            assert self.bias is not None
+            self._shift = np.concatenate([np.zeros_like(self.bias), self.bias])
         names = {"gru": ("from_y", "from_x", "candidate"), "sigtanh": ("weight", "candidate"), "residual": ()}
         self.maps = [Linear(weights, f"{name}.{part}") for part in names.get(kind, ("weight",))]
 
@@ -117,15 +120,11 @@ class Gate:
     def _gru(self, x: Floats, y: Floats) -> Floats:
         width = x.shape[-1]
         from_y, from_x = self.maps[0](y), self.maps[1](x)
-        both = sigmoid(from_y[..., : 2 * width] + from_x - self._gru_shift(width))
+        both = sigmoid(from_y[..., : 2 * width] + from_x - self._shift)
         update = both[..., width:]
         candidate = np.tanh(from_y[..., 2 * width :] + self.maps[2](both[..., :width] * x))
         out: Floats = x + update * (candidate - x)
         return out
-
-    def _gru_shift(self, width: int) -> Floats:
-        assert self.bias is not None
-        return np.concatenate([np.zeros(width, dtype=np.float32), self.bias])
 
 
 class TokenAttention:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -33,14 +33,20 @@ class SeenRanges:
     jobs: tuple[Floats, Floats]
     nodes: tuple[Floats, Floats]
     globals: tuple[Floats, Floats]
+    _far_jobs: tuple[Floats, Floats] = field(init=False)
+    _far_globals: tuple[Floats, Floats] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_far_jobs", _far(self.jobs))
+        object.__setattr__(self, "_far_globals", _far(self.globals))
 
     def within(self, jobs: Floats, nodes: Floats, globals_: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the features [..., K, F], [..., N, G], [..., H], each moved into its seen range."""
         is_job, is_group = jobs[..., :1] > 0, nodes[..., :1] > 0
         return (
-            np.where(is_job, np.clip(jobs, *self.jobs), jobs),
-            np.where(is_group, np.clip(nodes, *self.nodes), nodes),
-            np.clip(globals_, *self.globals),
+            _clipped(jobs, self.jobs) * is_job,
+            _clipped(nodes, self.nodes) * is_group,
+            _clipped(globals_, self.globals),
         )
 
     def is_foreign(self, jobs: Floats, globals_: Floats) -> bool:
@@ -48,21 +54,15 @@ class SeenRanges:
 
         *jobs* [K, F] and *globals_* [H] are of a single decision.
         """
-        if self._far(globals_, self.globals).any():
+        if _is_outside(globals_, self._far_globals).any():
             return True
-        waiting = jobs[jobs[:, 0] > 0]
-        return bool(len(waiting) and self._far(waiting, self.jobs).any(axis=1).mean() > MOST_FAR)
+        outside = _is_outside(jobs, self._far_jobs).any(axis=1) & (jobs[:, 0] > 0)
+        return bool(outside.sum() > MOST_FAR * (jobs[:, 0] > 0).sum())
 
     def joined(self, other: SeenRanges) -> SeenRanges:
         """Return the ranges that hold both."""
         pairs = ((getattr(self, kind), getattr(other, kind)) for kind in _KINDS)
         return SeenRanges(*((np.minimum(a[0], b[0]), np.maximum(a[1], b[1])) for a, b in pairs))
-
-    @staticmethod
-    def _far(values: Floats, known: tuple[Floats, Floats]) -> NDArray[np.bool_]:
-        least, largest = known
-        width = largest - least
-        return ((values < least - FAR * width) | (values > largest + FAR * width)) & (width > 0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ranges as plain data."""
@@ -84,6 +84,23 @@ class SeenRanges:
 def ranges_of(jobs: Floats, nodes: Floats, globals_: Floats) -> SeenRanges:
     """Return the ranges of observations [..., K, F], [..., N, G], [..., H]; empty places are left out."""
     return SeenRanges(_range(jobs[jobs[..., 0] > 0]), _range(nodes[nodes[..., 0] > 0]), _range(globals_))
+
+
+def _clipped(values: Floats, known: tuple[Floats, Floats]) -> Floats:
+    clipped: Floats = np.minimum(np.maximum(values, known[0]), known[1])
+    return clipped
+
+
+def _is_outside(values: Floats, known: tuple[Floats, Floats]) -> NDArray[np.bool_]:
+    outside: NDArray[np.bool_] = (values < known[0]) | (values > known[1])
+    return outside
+
+
+def _far(known: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Return the bounds beyond which a value is far out; a feature that never moved has none."""
+    width = known[1] - known[0]
+    margin = np.where(width > 0, np.float32(FAR) * width, np.float32(np.inf))
+    return known[0] - margin, known[1] + margin
 
 
 def _range(values: Floats) -> tuple[Floats, Floats]:

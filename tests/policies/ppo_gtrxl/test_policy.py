@@ -16,6 +16,7 @@ import hpcsim
 from hpcsim import Cluster, simulate
 from hpcsim.engine.simulation import Simulation
 from hpcsim.errors import HpcsimError
+from hpcsim.policies.learning.features import JOB_FEATURES
 from hpcsim.policies.learning.heads import BACKFILLS, OrderedHeads
 from hpcsim.policies.orders import FCFS, SAF
 from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint
@@ -137,7 +138,9 @@ def test_features_that_never_moved_in_training_are_not_heard(saved: Save) -> Non
     """Users are named in the second log alone; a network that knows none decides as without them."""
     network = random_network()
     least, largest = (side.copy() for side in network.seen.jobs)
-    named = [13, 14, 15, 16, 17]
+    history = {"user_log_ratio", "user_count", "user_queue_share", "log_predicted", "log_last_two"}
+    named = [at for at, (name, _) in enumerate(JOB_FEATURES) if name in history]
+    assert len(named) == 5
     least[named] = largest[named] = 0
     policy = saved(replace(network, seen=SeenRanges((least, largest), network.seen.nodes, network.seen.globals)))
     workload, cluster = crowded(), Cluster.of_processors(64)
