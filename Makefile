@@ -13,7 +13,7 @@ MAKEFLAGS += --no-print-directory
 help: ## Show the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
-demo: ## Set up what a run needs and compare three policies on a generated workload
+demo: ## Set up what a run needs and compare four policies on a generated workload
 	@.ci/venv run
 	@$(VENV)/hpcsim demo
 

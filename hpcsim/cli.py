@@ -23,6 +23,7 @@ class _Root(CommandGroup):
         "demo": "demo:demo",
         "run": "run:run",
         "compare": "compare:compare",
+        "train": "train:train",
         "evaluate": "evaluate:evaluate",
         "sweep": "sweep:sweep",
         "tune": "tune:tune",

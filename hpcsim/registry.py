@@ -34,6 +34,7 @@ GROUPS = (
     "search",
     "advisors",
     "studies",
+    "trainers",
 )
 
 

@@ -1,4 +1,4 @@
-"""`hpcsim demo`: three policies side by side, with no file and no option."""
+"""`hpcsim demo`: four policies side by side, with no file and no option."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def demo(
     seed: options.Seed = 0,
     jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="How many jobs to generate.")] = 5_000,
 ) -> None:
-    """Compare three policies on a generated workload.
+    """Compare four policies on a generated workload.
 
-    FCFS, EASY and conservative backfilling; the last line printed is the path of an HTML report.
+    FCFS, EASY, conservative backfilling and a trained network, PPO-GTrXL; the last line printed is the
+    path of an HTML report.
     """
     from hpcsim.results.comparison import compare
     from hpcsim.results.pairwise import against_first

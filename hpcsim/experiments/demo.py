@@ -1,4 +1,4 @@
-"""What does backfilling buy? Three textbook policies on a generated workload that needs no file."""
+"""What does backfilling buy? And a network? Four policies on a generated workload that needs no file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hpcsim.experiments.side_by_side import Watch, run_policies, unwatched
 from hpcsim.results.result import Result
 from hpcsim.workload import Workload
 
-POLICIES = ("fcfs", "easy", "conservative")
+POLICIES = ("fcfs", "easy", "conservative", "ppo-gtrxl")
 NODES = 128
 LOAD = 0.6
 """Offered load: high enough for a queue, and low enough for FCFS to keep up with the arrivals."""
@@ -26,7 +26,7 @@ class Demo:
 
 
 def run_demo(*, jobs: int = 5_000, seed: int = 0, watch: Watch = unwatched) -> Demo:
-    """Run FCFS, EASY and conservative backfilling on *jobs* generated jobs and `NODES` nodes."""
+    """Run FCFS, EASY, conservative backfilling and PPO-GTrXL on *jobs* generated jobs and `NODES` nodes."""
     workload = registry.make("models", "poisson", jobs=jobs, nodes=NODES, load=LOAD, seed=seed)
     cluster = Cluster.of_nodes(NODES, name="demo")
     policies = {name: registry.make("policies", name) for name in POLICIES}

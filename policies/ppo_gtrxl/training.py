@@ -1,0 +1,191 @@
+"""The trainer `ppo-gtrxl`: presets, sources and seeds in, checkpoints out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hpcsim.cluster import Cluster
+from hpcsim.errors import InvalidArgument
+from hpcsim.policies.learning.features import schema_hash
+from hpcsim.policies.ppo_gtrxl.checkpoint import load_checkpoint, read_tensors, write_tensors
+from hpcsim.policies.ppo_gtrxl.presets import Preset, find_preset
+from hpcsim.policies.ppo_gtrxl.progress import Say
+from hpcsim.policies.ppo_gtrxl.sources import Draws, Source, generated, given, validation_of
+from hpcsim.policies.ppo_gtrxl.torch_needed import need_torch
+from hpcsim.policies.ppo_gtrxl.untrained import network_config
+from hpcsim.workload import Workload
+
+if TYPE_CHECKING:
+    from hpcsim.policies.ppo_gtrxl.trainer import Lesson
+
+CHOSEN = "chosen.safetensors"
+"""The best network of all seeds, in the folder of the training."""
+
+VALIDATION_SEED = 1_000_003
+"""Generated logs of validation come from this seed, which no training uses."""
+
+
+def train(
+    *,
+    out: Path,
+    preset: str = "demo",
+    logs: Mapping[str, tuple[Workload, Cluster]] | None = None,
+    generates: bool = True,
+    seed: int | None = None,
+    resume: bool = False,
+    workers: int = 1,
+    settings: Mapping[str, Any] | None = None,
+    command: str = "",
+    say: Say = lambda _: None,
+) -> Path:
+    """Train PPO-GTrXL and return the file of the best network.
+
+    Args:
+        out: folder; each seed has one of its own in it.
+        preset: ``smoke``, ``demo`` or ``report``.
+        logs: name -> jobs and machine; their first 60 % are trained and validated on, by time.
+        generates: train on generated logs as well; without *logs* it is the only source.
+        seed: train this one instead of the preset's seeds.
+        resume: go on where a training in *out* was stopped.
+        workers: processes that play episodes; how many changes no number.
+        settings: ``training.KEY``, ``network.KEY``, ``view.KEY`` -> value, in place of the preset's.
+        command: what was typed, for the card of the checkpoint.
+        say: is told of the progress, a line at a time.
+
+    Raises:
+        MissingExtra: torch is not installed.
+        InvalidArgument: a setting is unknown, or there is nothing to train on.
+        CheckpointError: what should be resumed is another training.
+    """
+    torch = need_torch()
+    chosen = changed(find_preset(preset), settings or {})
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with _workers(workers) as executor:
+            return _train_seeds(
+                chosen, out, _sources(chosen, logs or {}, generates), seed, resume, command, say, executor
+            )
+    finally:
+        torch.set_num_threads(threads)
+
+
+def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
+    """Return *preset* with ``part.key`` settings in the place of its own.
+
+    Raises:
+        InvalidArgument: there is no such part or key, or the value is wrong.
+    """
+    parts: dict[str, dict[str, Any]] = {"training": {}, "network": {}, "view": {}}
+    for name, value in settings.items():
+        part, _, key = name.partition(".")
+        if part not in parts or not key:
+            raise InvalidArgument(
+                f"There is no setting '{name}'.", "Name one as training.KEY, network.KEY or view.KEY."
+            )
+        parts[part][key] = value
+    training = type(preset.training).from_dict(preset.training.to_dict() | parts["training"])
+    network = {**preset.network, **parts["network"]}
+    network_config(**{key: value for key, value in network.items() if _is_choice(key)})
+    try:
+        view = replace(preset.view, **parts["view"], must_start_after_s=training.must_start_after_s)
+    except TypeError as error:
+        raise InvalidArgument(f"A view has no such key: {error}.", "It has: window, groups, wait_cap_s.") from error
+    return replace(preset, training=training, network=network, view=view)
+
+
+def _is_choice(key: str) -> bool:
+    if key.endswith("_features"):
+        raise InvalidArgument(f"network.{key} follows from the features.", "Leave it out.")
+    return True
+
+
+class _Sources:
+    """Where training and validation draw from."""
+
+    def __init__(self, training: list[Source], validation: list[Source]) -> None:
+        self.training, self.validation = training, validation
+
+
+def _sources(preset: Preset, logs: Mapping[str, tuple[Workload, Cluster]], generates: bool) -> _Sources:
+    mine = [Source(name, workload, cluster) for name, (workload, cluster) in logs.items()]
+    if not mine and not generates:
+        raise InvalidArgument("There is nothing to train on.", "Give logs, or let them be generated.")
+    jobs = preset.generated_jobs
+    training = (generated(jobs, seed=0) if generates else []) + given(mine, "training")
+    validation = (generated(jobs, seed=VALIDATION_SEED) if generates else []) + given(mine, "validation")
+    return _Sources(training, validation)
+
+
+def _train_seeds(
+    preset: Preset,
+    out: Path,
+    sources: _Sources,
+    seed: int | None,
+    resume: bool,
+    command: str,
+    say: Say,
+    executor: Executor | None,
+) -> Path:
+    from hpcsim.policies.ppo_gtrxl.smoke import check_itself
+    from hpcsim.policies.ppo_gtrxl.trainer import BEST, train_one
+
+    training = preset.training
+    draws = Draws(sources.training, training)
+    validation = validation_of(
+        sources.validation, training, preset.validation_sequences, preset.validation_jobs, VALIDATION_SEED
+    )
+    best: tuple[float, Path] | None = None
+    for one in preset.seeds if seed is None else (seed,):
+        folder = out / f"seed-{one}"
+        lesson = _lesson(preset, draws, validation, one, sources, command)
+        say(f"Seed {one}: {training.updates} updates, into {folder}")
+        state = train_one(lesson, folder, say, goes_on=resume, executor=executor)
+        if preset.checks_itself:
+            check_itself(lesson, state, folder, say)
+        ratio = float(state.best["ratio_to_saf"])
+        say(f"Seed {one}: {ratio:.4f} of SAF's cost on validation, {state.cpu_s:.0f} CPU s")
+        if best is None or ratio < best[0]:
+            best = (ratio, folder / BEST)
+    assert best is not None
+    header, weights = read_tensors(best[1])
+    write_tensors(out / CHOSEN, weights, header)
+    load_checkpoint(out / CHOSEN)
+    return out / CHOSEN
+
+
+def _lesson(preset: Preset, draws: Draws, validation: Any, seed: int, sources: _Sources, command: str) -> Lesson:
+    from hpcsim.policies.ppo_gtrxl.trainer import Lesson
+
+    config = network_config(**preset.network)
+    made = {
+        "training": preset.training.to_dict(),
+        "network": config.to_dict(),
+        "view": asdict(preset.view),
+        "seed": seed,
+        "data": [source.name for source in sources.training],
+        "data_sha256": [source.workload.sha256() for source in sources.training],
+        "features_sha256": schema_hash(),
+    }
+    starts = {"prior": config.prior, "cloned": preset.training.clone_of if preset.training.clone_updates else None}
+    card = {"command": command, "starts_from": starts} | made
+    return Lesson(config=config, preset=preset, draws=draws, validation=validation, seed=seed, about=made, card=card)
+
+
+@contextmanager
+def _workers(count: int) -> Iterator[Executor | None]:
+    """Give an executor of *count* processes; of one, None: the work is done here."""
+    if type(count) is not int or count < 1:
+        raise InvalidArgument(f"workers is {count!r}.", "Give a whole number of at least 1.")
+    if count == 1:
+        yield None
+        return
+    with ProcessPoolExecutor(min(count, os.cpu_count() or 1), get_context("forkserver")) as executor:
+        yield executor

@@ -1,0 +1,168 @@
+"""Whole trainings, tiny: deterministic, resumable, declared."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from hpcsim import Cluster
+from hpcsim.errors import HpcsimError, MissingExtra
+from hpcsim.policies.ppo_gtrxl.checkpoint import load_checkpoint, read_tensors
+from hpcsim.policies.ppo_gtrxl.sources import Draws, Source, generated, given
+from hpcsim.policies.ppo_gtrxl.training import train
+from hpcsim.policies.ppo_gtrxl.training_config import TrainingConfig
+from tests.policies.ppo_gtrxl.test_policy import crowded
+
+TINY = {"training.updates": 2, "training.jobs": 40, "training.pool": 2, "training.group": 2, "training.epochs": 1}
+
+
+def tiny(out: Path, **changes: Any) -> Path:
+    options: dict[str, Any] = {
+        "logs": {"small": (crowded(300), Cluster.of_processors(64))},
+        "generates": False,
+        "preset": "smoke",
+        "settings": TINY | changes.pop("settings", {}),
+    }
+    return train(out=out, **(options | changes))
+
+
+def digest(out: Path) -> str:
+    _, tensors = read_tensors(out / "seed-0" / "state.safetensors")
+    return hashlib.sha256(b"".join(tensors[name].tobytes() for name in sorted(tensors))).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Train for two updates; the smoke preset does it twice and checks itself."""
+    out = tmp_path_factory.mktemp("trained")
+    torch.manual_seed(11)
+    before, threads = torch.random.get_rng_state(), torch.get_num_threads()
+    tiny(out, command="hpcsim train ppo-gtrxl")
+    assert torch.equal(before, torch.random.get_rng_state()), "the global generator was touched"
+    assert torch.get_num_threads() == threads
+    return out
+
+
+class Killed(Exception):
+    """Ends a training where it stands."""
+
+
+def test_killed_training_goes_on_to_the_same_weights(trained: Path, tmp_path: Path) -> None:
+    def kill(line: str) -> None:
+        if line.startswith("update 1/"):
+            raise Killed
+
+    with pytest.raises(Killed):
+        tiny(tmp_path, say=kill)
+    lines: list[str] = []
+    tiny(tmp_path, resume=True, say=lines.append)
+    assert not any(line.startswith("update 1/") for line in lines)
+    assert digest(tmp_path) == digest(trained)
+
+
+def test_another_training_cannot_go_on_there(trained: Path) -> None:
+    with pytest.raises(HpcsimError, match="has training = "):
+        tiny(trained, resume=True, settings={"training.learning_rate": 1.0})
+
+
+def test_table_has_a_row_for_each_update(trained: Path) -> None:
+    rows = list(csv.DictReader((trained / "seed-0" / "progress.csv").read_text().splitlines()))
+    assert [row["update"] for row in rows] == ["1", "2"]
+    assert float(rows[1]["ratio_error"]) <= 1e-5
+    assert float(rows[1]["validation"]) > 0
+    assert rows[0]["validation"] == ""
+
+
+def test_card_declares_how_the_network_was_made(trained: Path) -> None:
+    card = load_checkpoint(trained / "chosen.safetensors").card
+    assert card["command"] == "hpcsim train ppo-gtrxl"
+    assert card["starts_from"] == {"prior": "saf", "cloned": None}
+    assert card["data"] == ["small"]
+    assert card["validation"]["ratio_to_saf"] > 0
+
+
+def test_cloning_is_declared_and_clones(tmp_path: Path) -> None:
+    """Cloned from SAF, a network without a prior chooses by area: it costs what SAF costs."""
+    settings = {
+        "training.updates": 1,
+        "training.clone_updates": 80,
+        "training.learning_rate": 1e-2,
+        "training.last_learning_rate": 0.0,
+        "training.target_kl": 0.0,
+        "network.prior": "none",
+        "training.group": 6,
+    }
+    out = tiny(tmp_path, settings=settings)
+    card = load_checkpoint(out).card
+    assert card["starts_from"] == {"prior": "none", "cloned": "saf"}
+    assert card["validation"]["ratio_to_saf"] < 1.3
+
+
+def test_logs_that_are_given_are_cut_by_time() -> None:
+    log = Source("log", crowded(100), Cluster.of_processors(64))
+    first, second = (given([log], part)[0].workload for part in ("training", "validation"))
+    submit = np.sort(log.workload.columns["submit_s"])
+    assert (len(first), len(second)) == (50, 10)
+    assert first.columns["submit_s"].max() <= submit[49]
+    assert submit[49] <= second.columns["submit_s"].min() <= second.columns["submit_s"].max() <= submit[59]
+
+
+def test_generated_logs_follow_from_their_seed() -> None:
+    first, again, other = (generated(50, seed) for seed in (1, 1, 2))
+    assert [one.workload.sha256() for one in first] == [one.workload.sha256() for one in again]
+    assert not {one.workload.sha256() for one in first} & {one.workload.sha256() for one in other}
+    with_users = [one for one in first if "habits" in one.name]
+    assert with_users
+    for one in with_users:
+        assert (one.workload.columns["limit_s"] >= one.workload.columns["run_s"]).all()
+        assert len(set(one.workload.columns["user_id"].tolist())) > 3
+
+
+def test_draws_follow_from_seed_and_update_and_are_of_the_harder_part() -> None:
+    source = Source("log", crowded(300), Cluster.of_processors(64))
+    config = TrainingConfig(sequences=3, jobs=40, pool=4)
+    draws = Draws([source], config)
+    first, again, later = ([one.sequence.key for one in draws.draw(*at)] for at in ((0, 0), (0, 0), (0, 1)))
+    assert first == again != later
+    every = Draws([source], TrainingConfig(sequences=3, jobs=40, pool=4, harder_share=1.0))
+    kept, pool = (one._pool(0, 0, 0).kept for one in (draws, every))
+    cost = draws._costs[0]
+    assert sorted(map(cost, kept)) == sorted(map(cost, pool))[2:]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"preset": "smok"}, "There is no preset 'smok'. Did you mean 'smoke'"),
+        ({"settings": {"training.colour": 1}}, "A training has no 'colour'"),
+        ({"settings": {"colour": 1}}, "There is no setting 'colour'"),
+        ({"settings": {"network.gate": "grue"}}, "gate is 'grue'. Did you mean 'gru'"),
+        ({"settings": {"view.colour": 1}}, "A view has no such key"),
+        ({"settings": {"network.job_features": 3}}, "follows from the features"),
+        ({"logs": {}, "generates": False}, "There is nothing to train on"),
+        ({"settings": {"training.jobs": 5000}}, "has 150 jobs to train on, and a sequence takes 5000"),
+        ({"workers": 0}, "workers is 0"),
+    ],
+)
+def test_what_cannot_be_trained_is_told(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(HpcsimError, match=message):
+        tiny(tmp_path, **options)
+
+
+def test_without_torch_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra, match=r"hpcsim-des\[rl\]"):
+        train(out=tmp_path, preset="smoke")
+
+
+@pytest.mark.slow
+def test_number_of_workers_changes_nothing(trained: Path, tmp_path: Path) -> None:
+    tiny(tmp_path, workers=2)
+    assert digest(tmp_path) == digest(trained)
