@@ -74,8 +74,8 @@ def _volumes(axes: Axes, results: Results) -> bool:
     for place, (name, points) in enumerate(lines.items()):
         counts = sorted(points)
         means = [float(np.mean(points[count])) for count in counts]
-        style = {"color": chosen[name][0], "linestyle": DASHES[place % len(DASHES)]}  # engines outnumber colours
-        axes.plot(counts, means, marker=".", label=name, **style)
+        dashes = DASHES[place % len(DASHES)]  # engines outnumber colours
+        axes.plot(counts, means, marker=".", label=name, color=chosen[name][0], linestyle=dashes)
     axes.set(xscale="log", xlabel="evaluations", ylabel="share of the exact front's hypervolume", ylim=(None, 1.01))
     return bool(lines)
 
