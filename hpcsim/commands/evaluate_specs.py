@@ -25,12 +25,15 @@ def contender_of(spec: str) -> Contender:
             continue
         there = parameters.get(part, {})
         parameters[part] = (there if isinstance(there, dict) else {"name": there}) | {inner: value}
-    shown = ",".join(
-        str(Path(value).stem) if _is_file(value) else f"{key}={value}" for key, value in parameters.items()
-    )
+    shown = ",".join(_short(value) if _is_file(value) else f"{key}={value}" for key, value in parameters.items())
     return Contender(":".join(filter(None, (name, shown))), name, parameters)
 
 
+def _short(file: str) -> str:
+    """Return a file's name and that of its folder: a table has no room for more."""
+    return "/".join(Path(file).with_suffix("").parts[-2:])
+
+
 def _is_file(value: Any) -> bool:
-    """Tell whether a parameter names a file, whose folder a table has no room for."""
+    """Tell whether a parameter names a file."""
     return isinstance(value, str) and Path(value).is_file()

@@ -36,6 +36,8 @@ class PPOGTrXL(ChoosesHeads):
         checkpoint: name of a network that comes with hpcsim (``slowdown``, ``wait``), or a file.
         backfill: what happens beside the head, see `hpcsim.policies.learning.heads.BACKFILLS`.
         fallback: whose order chooses where the network cannot be trusted.
+        must_start_after_s: a job that has waited longer comes next without asking, so that the network's
+            taste for small jobs starves nobody; ``inf``: never; None: as the checkpoint has it.
 
     Source: after Gao et al., Applied Sciences 15(16), 8928, 2025, a reconstruction.
     """
@@ -43,12 +45,17 @@ class PPOGTrXL(ChoosesHeads):
     checkpoint: str = "slowdown"
     backfill: str = "easy"
     fallback: Backfill = field(default_factory=EASY)
+    must_start_after_s: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.fallback, Backfill):
             raise InvalidArgument(f"fallback is {self.fallback!r}.", "Give a backfilling policy, as EASY().")
+        cap_s = self.must_start_after_s
+        if cap_s is not None and not (isinstance(cap_s, int | float) and cap_s >= 0):
+            raise InvalidArgument(f"must_start_after_s is {cap_s!r}.", "Give seconds, 0 or more, or inf for no cap.")
         self._trained = load_checkpoint(find_checkpoint(self.checkpoint))
+        self._cap_s = self._trained.view.must_start_after_s if cap_s is None else cap_s
         self._forward = Forward(self._trained.config, self._trained.weights)
         self._prior = HEURISTIC_PRIORS[self._trained.config.prior]
 
@@ -75,7 +82,7 @@ class PPOGTrXL(ChoosesHeads):
         """Return the job that comes next."""
         self.counts["asked"] += 1
         observation = self._observer.observe(system, ask.hidden, ask.free)
-        starving = starving_slot(observation, system.now_s, self._trained.view.must_start_after_s)
+        starving = starving_slot(observation, system.now_s, self._cap_s)
         if starving is not None:
             self.counts["starving"] += 1
             return _job_in(observation, starving)

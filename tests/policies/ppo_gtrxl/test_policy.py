@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 import hpcsim
 from hpcsim import Cluster, simulate
 from hpcsim.engine.simulation import Simulation
-from hpcsim.errors import HpcsimError
+from hpcsim.errors import HpcsimError, InvalidArgument
 from hpcsim.policies.learning.features import JOB_FEATURES
 from hpcsim.policies.learning.heads import BACKFILLS, OrderedHeads
 from hpcsim.policies.orders import FCFS, SAF
@@ -165,6 +166,13 @@ def test_job_that_waits_too_long_comes_first(saved: Save, cap_s: float | None, s
     policy = saved(replace(network, view=replace(network.view, must_start_after_s=cap_s)))
     assert simulate(workload, Cluster.of_nodes(4), policy).jobs["start_s"].iloc[0] == start_s
     assert policy.counts["starving"] == (cap_s is not None)
+    own = replace(policy, must_start_after_s=math.inf if cap_s else 200.0)  # the policy's own word goes first
+    assert simulate(workload, Cluster.of_nodes(4), own).jobs["start_s"].iloc[0] == (1010 if cap_s else 220)
+
+
+def test_cap_that_is_no_time_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="must_start_after_s is -1"):
+        PPOGTrXL(must_start_after_s=-1)
 
 
 def test_unknown_checkpoint_is_named() -> None:
