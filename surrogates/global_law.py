@@ -33,7 +33,7 @@ class GlobalLaw(Learned):
         nodes, run_s = outcomes["nodes"], outcomes["run_s"]
         log_run = np.log(run_s)
         apps, app = np.unique(outcomes["app_id"], return_inverse=True)
-        by_habit = habit_likelihood(app, outcomes["user_id"], nodes, run_s, len(apps)).sum(axis=0)
+        by_habit = habit_likelihood(app, outcomes["user_id"].astype(np.int64), nodes, run_s, len(apps)).sum(axis=0)
         self._share = float(SERIAL_SHARES[int(np.argmax(by_habit[: len(SERIAL_SHARES)]))])
         limit = outcomes["log_limit_s"]
         limited = limit < NO_LIMIT

@@ -125,8 +125,8 @@ class Sampler:
             chosen = probabilities(hard, self.rate, floor=self.least)
         keep = drawn(chosen.values, ids, self.seed)
         weight = 1.0 / chosen.values if self.variant in {"weighted", "trimmed"} else np.ones(len(ids))
-        shares = (float(part.mean()) if len(ids) else math.nan for part in (chosen.values, keep))
-        return Sample(keep, chosen.values, weight, self.rate, *shares, chosen.is_reachable)
+        expected, realised = (float(part.mean()) if len(ids) else math.nan for part in (chosen.values, keep))
+        return Sample(keep, chosen.values, weight, self.rate, expected, realised, chosen.is_reachable)
 
 
 def sampler_of(what: Sampler | str | None, seed: int = 0) -> Sampler | None:

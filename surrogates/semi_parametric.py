@@ -202,8 +202,8 @@ class SemiParametric(Learned):
 
     def _restore(self, state: model_files.State) -> None:
         power = NodePower(float(state.facts["idle_w"]), float(state.facts["waiting_share"]))
-        names = ("app", "log_slowdown", "spread", "node_w")
-        self._tables = SpeedUpTables(*(state.arrays[name] for name in names), power)
+        app, slowdown, spread, node_w = (state.arrays[name] for name in ("app", "log_slowdown", "spread", "node_w"))
+        self._tables = SpeedUpTables(app, slowdown, spread, node_w, power)
         self._base = boosting.from_text(state.files["base.txt"])
         text = state.files.get("residual.txt")
         self._residual = None if text is None else boosting.from_text(text)

@@ -89,7 +89,7 @@ def _rows(workload: Workload, wanted: list[str] | None) -> NDArray[np.int64]:
 
 
 def _lines(prediction: Prediction, place: int, counts: NDArray[np.int64], asked: int) -> list[tuple[str, ...]]:
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for at, nodes in enumerate(counts.tolist()):
         mean, low, high = (part[place, at] for part in (prediction.mean, prediction.lower, prediction.upper))
         said = [] if prediction.supported[place, at] else ["beyond"]
