@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hpcsim.errors import WorkloadError
 from hpcsim.ingest import IngestLedger
 from hpcsim.workload import Workload
-from hpcsim.workloads.readers.tables import damaged, parquet_metadata
+from hpcsim.workloads.readers.tables import damaged, is_parquet, parquet_metadata
 from hpcsim.workloads.truth_files import read_truth
 from hpcsim.workloads.writers.workload_file import METADATA, VERSION
 
@@ -37,6 +37,9 @@ def read_workload(
         WorkloadError: the file is missing, no Parquet, of another origin, or holds what no job can have.
     """
     path = Path(path)
+    if not is_parquet(path):
+        cause = f"{path} is no Parquet file, as hpcsim writes."
+        raise WorkloadError(cause, "Name its format, or --format auto.", path=str(path), line=1)
     about = _about(parquet_metadata(path), path)
     columns, rows = _columns(path, limit_rows)
     try:
