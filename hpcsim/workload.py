@@ -43,6 +43,9 @@ HIDDEN = (
 UNKNOWABLE = frozenset({"user_id", "group_id", "app_id", "account", "qos", "name", "power_w"})
 """Fields of a job in which -1 and NaN say "not known"; in all others they are values like any other."""
 
+SAMPLE_S = 20.0
+"""Seconds between the samples of a power series, where there is no column ``power_step_s``."""
+
 END_STATES = (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED)
 """How a job that is not killed ends by itself; column ``end_state`` holds indices into this."""
 

@@ -43,7 +43,8 @@ class Multifactor(Order):
             (PriorityDecayHalfLife).
         dampening: divides the usage in the fair-share factor (FairShareDampeningFactor).
         favor_small: small jobs have the larger size factor (PriorityFavorSmall).
-        partition_priorities: partition -> PriorityJobFactor; one not named has 0.
+        partition_priorities: partition -> PriorityJobFactor; one not named has 0. A job that may run in
+            several counts by the highest.
         qos_priorities: QOS -> priority; one not named has 0.
         shares: user -> shares; one not named has 1. A user's share is its part of those of all users
             seen so far.
@@ -112,10 +113,10 @@ class Multifactor(Order):
     def priority(self, job: Job, system: System) -> float:
         """Return the weighted sum of the job's factors now."""
         size = job.nodes / self._nodes
-        partition = job.partitions[0] if job.partitions else ""
+        partition = max((self.partition_priorities.get(name, 0) for name in job.partitions), default=0)
         priority = self.weight_age * min((system.now_s - job.submit_s) / self.max_age_s, 1)
         priority += self.weight_job_size * (1 - size if self.favor_small else size)
-        priority += self.weight_partition * self.partition_priorities.get(partition, 0) / self._partition_top
+        priority += self.weight_partition * partition / self._partition_top
         priority += self.weight_qos * self.qos_priorities.get(str(job.qos), 0) / self._qos_top
         if self.weight_fair_share:
             priority += self.weight_fair_share * self.fair_share(job.user_id, system.now_s)

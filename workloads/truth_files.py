@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
 
-from hpcsim.errors import WorkloadError
+from hpcsim.errors import SuspiciousWorkload, WorkloadError
 from hpcsim.scaling import SCALING_TABLE, TRUTH, has_truth
 from hpcsim.workload import Workload
 from hpcsim.workloads.writers.atomic import replacing
@@ -44,17 +45,30 @@ def write_truth(workload: Workload, path: str | os.PathLike[str]) -> None:
         pq.write_table(table, file, compression="zstd")
 
 
+def tell_old_truth(path: str | os.PathLike[str]) -> None:
+    """Warn where a truth from before stands beside the log *path*, just written without one of its own."""
+    old = truth_path(path)
+    if old.exists():
+        warnings.warn(
+            f"{old} was there before: it may be the truth of another log than the new {Path(path).name}. "
+            "Take it away unless it belongs to it.",
+            SuspiciousWorkload,
+            stacklevel=3,
+        )
+
+
 def read_truth(workload: Workload, path: str | os.PathLike[str]) -> Workload:
     """Return *workload* with the truth of the file *path*, matched by job id.
 
     Raises:
         WorkloadError: the file is missing or no truth, or some job is not in it once and with its node count.
     """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         table = pq.read_table(path).select(["job_id", "nodes", *TRUTH, *_tables(pq.read_schema(path).names)])
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise WorkloadError(
             f"{path} cannot be read as the truth of a log: {error}", "Give the .truth.parquet beside the log."
         ) from error

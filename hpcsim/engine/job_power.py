@@ -12,13 +12,10 @@ from hpcsim.engine.scalings import Scalings
 from hpcsim.job import Job
 from hpcsim.power import NodePower
 from hpcsim.speedup import PowerCurve
-from hpcsim.workload import Workload
+from hpcsim.workload import SAMPLE_S, Workload
 
 PowerTrace = Literal["series", "mean", "max"]
 """Which record of a job's power is simulated where a log has several."""
-
-SAMPLE_S = 20.0
-"""Seconds between the samples of a power series, where the workload has no column ``power_step_s``."""
 
 
 class Share(NamedTuple):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 CLUSTER = "[[groups]]\nnodes = 4\ncores = 64\n"
 DUMP = """\
 JobID|JobName|User|Submit|Start|End|Timelimit|State|NNodes|NCPUS
@@ -75,3 +77,10 @@ def test_a_machine_that_is_hardly_the_one_of_the_log(cli, tmp_path):
 
 def _at(minute: int) -> str:
     return f"2024-01-01T{minute // 60:02}:{minute % 60:02}:00"
+
+
+@pytest.mark.parametrize("text", ['{"jobs": [{"job_id": 1}]}', '[{"job_id": 1}]'])
+def test_json_is_refused_with_what_to_export_instead(cli, tmp_path, text):
+    (tmp_path / "sacct.json").write_text(text)
+    result = cli("workload", "info", tmp_path / "sacct.json")
+    assert (result.exit_code, "export with sacct -P, not --json" in result.stderr) == (2, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -108,3 +109,9 @@ def test_impossible_values_are_refused_by_name(options: dict[str, Any]) -> None:
 def test_what_is_no_number_is_named(settings: dict[str, Any], name: str) -> None:
     with pytest.raises(HpcsimError, match=rf"^{name} is .*Give"):
         Multifactor(**settings)
+
+
+def test_of_several_partitions_the_highest_counts() -> None:
+    job = replace(JOB, partitions=("none", "long", "short"))
+    assert priority(job, 2000, weight_partition=90, partition_priorities={"long": 1, "short": 3}) == 90
+    assert priority(replace(JOB, partitions=()), 2000, weight_partition=90, partition_priorities={"long": 1}) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsim.errors import WorkloadError
+from hpcsim.errors import SuspiciousWorkload, WorkloadError
 from hpcsim.scaling import TRUTH
 from hpcsim.workloads.models.lublin import lublin
 from hpcsim.workloads.models.synth import synth_adastra, synth_pm100
 from hpcsim.workloads.truth_files import read_truth, truth_path
 from hpcsim.workloads.writers.job_table import write_job_table
+from hpcsim.workloads.writers.workload_file import write_workload
 
 INTEGERS = (
     *("job_id", "run_time", "time_limit", "user_id", "group_id", "priority", "num_nodes_req", "num_nodes_alloc"),
@@ -163,3 +165,15 @@ def test_truth_of_another_log_is_refused(pm100, tmp_path: Path):
         read_truth(synth_pm100(jobs=5), tmp_path / "missing.parquet")
     with pytest.raises(WorkloadError, match="cannot be read as the truth of a log"):
         read_truth(synth_pm100(jobs=5), path)
+
+
+def test_a_truth_from_before_is_told_and_left_alone(tmp_path: Path):
+    path = tmp_path / "jobs.parquet"
+    write_workload(synth_pm100(jobs=20, seed=1), path)
+    truth = truth_path(path).read_bytes()
+    with pytest.warns(SuspiciousWorkload, match=r"jobs\.truth\.parquet was there before"):
+        write_workload(lublin(jobs=20, nodes=64), path)
+    assert truth_path(path).read_bytes() == truth
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write_workload(lublin(jobs=20, nodes=64), tmp_path / "other.parquet")

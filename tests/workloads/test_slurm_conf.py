@@ -85,7 +85,7 @@ def test_gpu(shared):
     assert derived.policy == "backfill"
     assert derived.settings == {"reservations": 500, "depth": 499}
     assert derived.notes[1:] == ("idle_timeout_s = 1800", "boot_s = 600")
-    assert "13: NodeName=login01,vis[1,3-4]: 4 nodes left out, which are down, drained or future" in told(derived)
+    assert "13: NodeName=login01,vis[1,3-4]: 4 of its nodes left out: down, drained or future" in told(derived)
     assert "15: PartitionName=long: left out: its State is not UP" in told(derived)
     assert "16: PartitionName=int: left out: it has no node that is up" in told(derived)
     assert {remark.line for remark in derived.remarks} == {3, 4, 5, 7, 8, 9, 10, 11, 13, 14, 15, 16}
@@ -213,7 +213,7 @@ def test_partitions_over_the_same_nodes_and_sets_of_nodes(made):
 def test_nodes_that_are_down(made):
     derived = made(f"{NODE}DownNodes=n[2-3] State=DOWN\n")
     assert [(group.name, group.nodes) for group in derived.cluster.groups] == [("n[1,4]", 2)]
-    assert told(derived) == ["1: NodeName=n[1-4]: 2 nodes left out, which are down, drained or future"]
+    assert told(derived) == ["1: NodeName=n[1-4]: 2 of its nodes left out: down, drained or future"]
 
 
 def test_other_schedulers(made):
@@ -307,3 +307,130 @@ def test_files_that_are_not_there(tmp_path):
         derive(tmp_path / "none")
     with pytest.raises(ClusterError, match="Is a directory"):
         derive(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "cores"),
+    [
+        ("Sockets=2 CoresPerSocket=6 ThreadsPerCore=2", 24),
+        ("Boards=2 SocketsPerBoard=2 CoresPerSocket=4", 16),
+        ("Boards=2 Sockets=4 CoresPerSocket=4", 16),  # Sockets are the node's, not the board's
+        ("Boards=2 CoresPerSocket=4", 8),
+        ("CPUs=32 Sockets=2 CoresPerSocket=16 ThreadsPerCore=2 CoreSpecCount=2", 30),  # a CPU is a core
+        ("CPUs=64 Sockets=2 CoresPerSocket=16 ThreadsPerCore=2 CoreSpecCount=2", 60),  # a CPU is a thread
+        ("CPUs=64 CoresPerSocket=16 ThreadsPerCore=2 CoreSpecCount=2", 60),  # two sockets, by the CPUs
+        ("CPUs=2 Sockets=2 CoresPerSocket=16", 2),  # a CPU is a socket
+        ("CPUs=7", 7),
+    ],
+)
+def test_cpus_of_a_node_by_slurms_own_rules(made, line, cores):
+    derived = made(f"NodeName=n1 {line}\n")
+    assert derived.cluster.groups[0].cores == cores
+    assert not told(derived)
+
+
+def test_cpus_that_match_nothing_give_way_to_sockets_cores_and_threads(made):
+    derived = made("NodeName=n1 CPUs=128 Sockets=2 CoresPerSocket=32\n")
+    assert derived.cluster.groups[0].cores == 64
+    assert told(derived) == ["1: CPUs=128: matches neither sockets, cores nor threads; 64 by those, as Slurm has it"]
+
+
+def test_a_list_of_hosts_may_go_on_in_the_next_line(made):
+    derived = made(NODE + "NodeName=m[1-2] CPUs=8\nPartitionName=p Nodes=n[1-4],\\\nm[1-2] \\\n  MaxTime=5\n")
+    (partition,) = derived.cluster.partitions
+    assert (partition.groups, partition.max_limit_s) == (("n[1-4]", "m[1-2]"), 300)
+
+
+def test_nodes_may_be_taken_down_before_they_are_described(made):
+    derived = made("DownNodes=n[2-3] State=DOWN\n" + NODE)
+    assert [shape(group)[:2] for group in derived.cluster.groups] == [("n[1,4]", 2)]
+    assert "2: NodeName=n[1-4]: 2 of its nodes left out: down, drained or future" in told(derived)
+
+
+@pytest.mark.parametrize("text", ["defer, bf_max_job_test=70", "max_job_bf=70", '"bf_window=10 , bf_max_job_test=70"'])
+def test_scheduler_parameters_with_blanks_and_by_their_old_name(made, text):
+    quoted = text if text.startswith('"') else f'"{text}"'
+    assert made(NODE + f"SchedulerParameters={quoted}\n").settings == {"reservations": 70, "depth": 69}
+
+
+def test_a_second_controller_is_no_remark(made):
+    remarks = told(made("SlurmctldHost=a\nSlurmctldHost=b\n" + NODE))
+    assert not [remark for remark in remarks if "given again" in remark]
+
+
+BIG_SITE = """\
+ClusterName="Big Site"
+SelectType=select/linear
+PriorityType=priority/multifactor
+PriorityFlags=NO_FAIR_TREE
+PriorityDecayHalfLife=7-0
+PriorityFavorSmall=YES
+PriorityMaxAge=14-12
+PriorityWeightAge=2500
+PriorityWeightFairshare=60000
+PriorityWeightPartition=8000
+FairShareDampeningFactor=5
+SchedulerParameters=bf_max_job_test=5000
+NodeName=DEFAULT Sockets=2 CoresPerSocket=64 RealMemory=240000
+NodeName=nid[000001-001536] Features=milan,ib Weight=1
+NodeName=DEFAULT RealMemory=490000
+NodeName=nid[001537-001600],nid[001700-001731] Features=bigmem Weight=5
+NodeName=nid[002001-002256] CoresPerSocket=32 Sockets=1 Gres=gpu:a100:4 Features=a100 Weight=20
+NodeSet=gpunodes Feature=a100
+NodeSet=big Nodes=nid[001537-001600]
+PartitionName=DEFAULT MaxTime=2-00:00:00 PriorityJobFactor=100
+PartitionName=regular Nodes=nid[000001-001536],big Default=YES MaxNodes=1024
+PartitionName=large Nodes=nid[000001-001536] MaxTime=1-0 PriorityJobFactor=200
+PartitionName=bigmem Nodes=big,nid[001700-001731]
+PartitionName=gpu Nodes=gpunodes MaxTime=24:00:00
+PartitionName=debug Nodes=nid[000001-000064],nid[002001-002004] MaxTime=30 MaxNodes=8 PriorityJobFactor=1000
+"""
+
+
+def test_overlapping_partitions_of_a_big_site(made):
+    """Sizes by hand: 1,536 + 64 regular, 64 + 32 bigmem, 256 gpu, 64 + 4 debug."""
+    derived = made(BIG_SITE)
+    nodes = {group.name: group.nodes for group in derived.cluster.groups}
+    partitions = derived.cluster.partitions
+    sizes = {partition.name: sum(nodes[name] for name in partition.groups) for partition in partitions}
+    assert sizes == {"regular": 1600, "large": 1536, "bigmem": 96, "gpu": 256, "debug": 68}
+    assert derived.cluster.nodes == 1536 + 96 + 256
+    assert [shape(group)[1:5] for group in derived.cluster.groups] == [
+        (64, 128, 0, 240_000 * MIB),
+        (1472, 128, 0, 240_000 * MIB),
+        (64, 128, 0, 490_000 * MIB),
+        (32, 128, 0, 490_000 * MIB),
+        (4, 32, 4, 490_000 * MIB),
+        (252, 32, 4, 490_000 * MIB),
+    ]
+    assert {p.name: (p.max_limit_s, p.max_nodes) for p in partitions} == {
+        "regular": (172_800, 1024),
+        "large": (86_400, None),
+        "bigmem": (172_800, None),
+        "gpu": (86_400, None),
+        "debug": (1_800, 8),
+    }
+    assert derived.settings == {
+        "reservations": 5000,
+        "depth": 4999,
+        "order": "multifactor",
+        "order.weight_age": 2500,
+        "order.weight_fair_share": 60_000,
+        "order.weight_job_size": 0,
+        "order.weight_partition": 8000,
+        "order.weight_qos": 0,
+        "order.max_age_s": 14.5 * 86_400,
+        "order.half_life_s": 604_800,
+        "order.favor_small": True,
+        "order.dampening": 5,
+        "order.partition_priorities": {"regular": 100, "large": 200, "bigmem": 100, "gpu": 100, "debug": 1000},
+    }
+
+
+def test_no_limit_as_minus_one(made):
+    assert made(NODE + "PartitionName=p Nodes=ALL MaxTime=-1\n").cluster.partitions[0].max_limit_s == math.inf
+
+
+def test_all_is_no_name_of_a_node(made):
+    with pytest.raises(ClusterError, match="NodeName=ALL: is a word that Slurm keeps for itself"):
+        made("NodeName=ALL CPUs=4\n")

@@ -280,3 +280,27 @@ def test_transformations_leave_their_input_alone(weeks):
     for name, parameters in {"window": {"start_s": 0, "end_s": 1e9}, "anonymise": {}, "make-rigid": {}}.items():
         registry.make("transformations", name, workload=weeks, **parameters)
     assert weeks.sha256() == before
+
+
+def test_what_was_recorded_of_a_running_job_is_that_of_its_rest():
+    """At 100 s job 1 has run 50 of 200 s, two samples and a half; job 2 waits until 130 s; job 3 comes later."""
+    series = np.empty(3, dtype=object)
+    series[:] = [tuple(range(10)), (7.0,), ()]
+    log = Workload.of(
+        submit_s=[0, 90, 120],
+        run_s=[200, 10, 10],
+        limit_s=[400, 10, 10],
+        nodes=[1, 1, 1],
+        recorded_wait_s=[50, 40, -1],
+        recorded_energy_j=[8000.0, 300.0, np.nan],
+        cpu_s=[100, -1, 5],
+        power_series_w=series,
+    )
+    part = window(log, start_s=100, end_s=200, running=True)
+    assert part.run_s.tolist() == [150, 10, 10]
+    assert part.columns["recorded_energy_j"].tolist()[:2] == [6000, 300]
+    assert np.isnan(part.columns["recorded_energy_j"][2])
+    assert part.columns["cpu_s"].tolist() == [75, -1, 5]
+    assert part.columns["recorded_wait_s"].tolist() == [0, 30, -1]
+    assert list(part.columns["power_series_w"]) == [tuple(range(2, 10)), (7.0,), ()]
+    assert log.columns["power_series_w"][0] == tuple(range(10))

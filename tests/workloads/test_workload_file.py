@@ -104,7 +104,7 @@ def test_foreign_files_are_refused(tmp_path):
     with pytest.raises(WorkloadError, match="is not a workload that this version of hpcsim wrote"):
         read_workload(tmp_path / "other.parquet")
     for name in ("text.parquet", "missing.parquet"):
-        with pytest.raises(WorkloadError, match="as Parquet"):
+        with pytest.raises(WorkloadError, match=r"is no Parquet file|There is no file"):
             read_workload(tmp_path / name)
 
 
@@ -115,7 +115,7 @@ def test_texts_that_are_damaged_are_one_sentence(tmp_path):
     table = pq.read_table(path)
     bad = pa.StringArray.from_buffers(1, pa.py_buffer(np.array([0, 1], np.int32).tobytes()), pa.py_buffer(b"\xe3"))
     pq.write_table(table.set_column(table.column_names.index("name"), "name", bad), path)
-    with pytest.raises(WorkloadError, match="is damaged"):
+    with pytest.raises(WorkloadError, match="is no Parquet file that can be read: "):
         read_workload(path)
 
 

@@ -1,7 +1,8 @@
 r"""The lines of Slurm's configuration files: ``Key=Value`` pairs, comments, continued lines, included files.
 
 Source: slurm.conf(5). A comment runs from ``#`` to the end of the line, also within quotes; ``\#`` is
-the sign itself. A ``\`` at the end of a line, comments aside, joins the next one to it.
+the sign itself. A ``\`` at the end of a line, comments aside, joins the next one to it, as it stands: a
+list of hosts may go on without a blank.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def _joined(text: str) -> Iterator[tuple[int, str]]:
         part = _COMMENT.sub("", raw).rstrip()
         parts.append(part.removesuffix("\\"))
         if not part.endswith("\\"):
-            yield first, " ".join(parts).replace("\\#", "#")
+            yield first, "".join(parts).replace("\\#", "#")
             parts = []
 
 

@@ -64,22 +64,24 @@ def from_slurm(
 
 def _sorted_lines(path: Path, remarks: Remarks) -> tuple[NodeLines, list[list[Entry]], dict[str, Entry]]:
     """Return the nodes, the lines on partitions, and the entries of the cluster, the last of each key."""
-    nodes, partitions, cluster = NodeLines(remarks), [], dict[str, Entry]()
+    nodes, down, partitions, cluster = NodeLines(remarks), [], [], dict[str, Entry]()
     for line in conf_lines(path):
         match line[0].key:
             case "nodename":
                 nodes.add(line)
             case "downnodes":
-                nodes.take_down(line)
+                down.append(line)
             case "partitionname" | "nodeset":
                 partitions.append(line)
             case _:
                 for entry in line:
                     if entry.key in {"nodename", "partitionname"}:
                         raise entry.refused("does not begin its line")
-                    if entry.key in cluster:
+                    if entry.key in cluster and entry.key != "slurmctldhost":  # one line a controller
                         remarks.add(cluster[entry.key], f"given again in line {entry.line}, which holds")
                     cluster[entry.key] = entry
+    for line in down:
+        nodes.take_down(line)
     return nodes, partitions, cluster
 
 
@@ -88,7 +90,7 @@ def _nodes_taken(nodes: Mapping[str, Node], path: Path, remarks: Remarks, *, kee
     taken = {name: node for name, node in nodes.items() if node.is_up or keep_down}
     for entry in dict.fromkeys(node.entry for node in nodes.values() if node.name not in taken):
         out = [node.name for node in nodes.values() if node.entry == entry and node.name not in taken]
-        remarks.add(entry, f"{len(out)} nodes left out, which are down, drained or future")
+        remarks.add(entry, f"{len(out)} of its nodes left out: down, drained or future")
     if not taken:
         raise refused(str(path), 1, "describes no node that is up", "Give a slurm.conf with NodeName lines.")
     return taken

@@ -10,13 +10,13 @@ from hpcsim.workloads.clusters.conf_values import LARGEST, MIB, count, gres, wor
 from hpcsim.workloads.clusters.hostlists import MOST_HOSTS, hosts
 from hpcsim.workloads.clusters.slurm_remarks import Remarks
 
-ALIASES = {"procs": "cpus", "sockets": "socketsperboard", "feature": "features"}
+ALIASES = {"procs": "cpus", "feature": "features"}
 _OUT = ("down", "drain", "fail", "failing", "future")
 _UP = ("unknown", "cloud", "idle")
 _TAKEN = frozenset(
     {
-        *("nodename", "cpus", "boards", "socketsperboard", "corespersocket", "threadspercore", "realmemory"),
-        *("memspeclimit", "corespeccount", "cpuspeclist", "gres", "features", "weight", "state"),
+        *("nodename", "cpus", "boards", "sockets", "socketsperboard", "corespersocket", "threadspercore"),
+        *("realmemory", "memspeclimit", "corespeccount", "cpuspeclist", "gres", "features", "weight", "state"),
     }
 )
 
@@ -37,7 +37,7 @@ class Node:
 
 
 class NodeLines:
-    """Takes the lines that begin with NodeName and DownNodes, in order."""
+    """Takes the lines that begin with NodeName, in order, then those that begin with DownNodes."""
 
     def __init__(self, remarks: Remarks) -> None:
         self.nodes: dict[str, Node] = {}
@@ -58,6 +58,8 @@ class NodeLines:
         if head.value.upper() == "DEFAULT":
             self._defaults |= own
             return
+        if head.value.upper() == "ALL":
+            raise head.refused("is a word that Slurm keeps for itself")
         node = _node(head, self._defaults | own, self._remarks)
         names = hosts(head)
         if len(self.nodes) + len(names) > MOST_HOSTS:
@@ -71,7 +73,7 @@ class NodeLines:
         """Take a DownNodes line: its nodes are out.
 
         Raises:
-            ClusterError: it names a node that no line before describes, or no known state.
+            ClusterError: it names a node that no line describes, or no known state.
         """
         state = next((entry for entry in line if entry.key == "state"), None)
         is_up = _is_up(state) if state is not None else False
@@ -85,7 +87,7 @@ def _node(head: Entry, line: Mapping[str, Entry], remarks: Remarks) -> Node:
     """Return what a line says of each of its nodes."""
     return Node(
         name="",
-        cores=_cores(head, line),
+        cores=_cores(head, line, remarks),
         memory_bytes=_memory_bytes(line),
         gpus=_gpus(line.get("gres"), remarks),
         features=frozenset(words(line["features"])) if "features" in line else frozenset(),
@@ -96,11 +98,16 @@ def _node(head: Entry, line: Mapping[str, Entry], remarks: Remarks) -> Node:
     )
 
 
-def _cores(head: Entry, line: Mapping[str, Entry]) -> int:
+def _cores(head: Entry, line: Mapping[str, Entry], remarks: Remarks) -> int:
     """Return the CPUs that jobs can have: hardware threads where Slurm counts those, as `sacct` does."""
-    parts = ("boards", "socketsperboard", "corespersocket", "threadspercore")
-    boards, sockets, cores, threads = (count(line[key], least=1) if key in line else 1 for key in parts)
-    cpus = count(line["cpus"], least=1) if "cpus" in line else boards * sockets * cores * threads
+    cores, threads = _least_one(line, "corespersocket"), _least_one(line, "threadspercore")
+    sockets = _sockets(line, cores * threads)
+    cpus = sockets * cores * threads
+    if "cpus" in line and (told := count(line["cpus"], least=1)) != cpus:
+        if told in {sockets, sockets * cores}:
+            cpus, threads = told, 1
+        else:
+            remarks.add(line["cpus"], f"matches neither sockets, cores nor threads; {cpus} by those, as Slurm has it")
     if cpus > LARGEST:
         raise head.refused("has more CPUs than any node")
     kept = 0
@@ -111,6 +118,21 @@ def _cores(head: Entry, line: Mapping[str, Entry]) -> int:
     if kept >= cpus:
         raise head.refused(f"keeps {kept} of its {cpus} CPUs from jobs")
     return cpus - kept
+
+
+def _sockets(line: Mapping[str, Entry], cpus_each: int) -> int:
+    """Return the sockets of a node: of its boards, else as told, else as many as its CPUs make."""
+    boards = _least_one(line, "boards")
+    if "socketsperboard" in line:
+        return boards * _least_one(line, "socketsperboard")
+    if "sockets" in line:
+        return _least_one(line, "sockets")
+    sockets, rest = divmod(_least_one(line, "cpus"), cpus_each)
+    return boards if rest or not sockets else sockets
+
+
+def _least_one(line: Mapping[str, Entry], key: str) -> int:
+    return count(line[key], least=1) if key in line else 1
 
 
 def _ids(entry: Entry) -> list[str]:

@@ -124,7 +124,7 @@ class PartitionLines:
 
 
 def _max_limit_s(entry: Entry) -> float:
-    seconds = period_s(entry)
+    seconds = math.inf if entry.value == "-1" else period_s(entry)
     if not seconds:
         raise entry.refused("allows no job at all")
     return seconds

@@ -70,9 +70,9 @@ def _tested(cluster: Mapping[str, Entry], remarks: Remarks) -> int:
     """Return how many jobs one pass of the backfill scheduler plans; other parameters are told as lost."""
     entry = cluster.get("schedulerparameters")
     tested, lost = BF_MAX_JOB_TEST, []
-    for part in entry.value.split(",") if entry is not None else ():
+    for part in map(str.strip, entry.value.split(",") if entry is not None else ()):
         key, equals, value = part.partition("=")
-        if entry is not None and key.lower() == "bf_max_job_test" and equals:
+        if entry is not None and key.lower() in {"bf_max_job_test", "max_job_bf"} and equals:
             tested = count(Entry(key, key, value, entry.path, entry.line), least=1)
         elif part:
             lost.append(part)

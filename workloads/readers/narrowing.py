@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 Column = NDArray[Any]
 
 _NARROW = (np.int8, np.int16, np.int32, np.int64)
+_FIRST_TOO_LARGE = 2.0**63
 
 
 def narrow(column: Column) -> Column:
-    """Return whole numbers in the narrowest integer type that holds them, others as float64."""
+    """Return whole numbers in the narrowest integer type that holds them, others, and infinite ones, as float64."""
     if column.dtype.kind == "f":
-        if not np.array_equal(column, np.floor(column)):
+        if not np.all((column == np.floor(column)) & (np.abs(column) < _FIRST_TOO_LARGE)):
             return column
         column = column.astype(np.int64)
     if not len(column):

@@ -126,7 +126,8 @@ def _columns(records: Records, kept: Mask, count: Counted) -> dict[str, Column]:
         "limit_s": exact(records.limit_s[rows]),
         "nodes": narrow(records.nodes[rows]),
     }
-    wait = records.start_s[rows] - records.submit_s[rows]
+    with np.errstate(invalid="ignore"):  # of infinite times
+        wait = records.start_s[rows] - records.submit_s[rows]
     if np.isfinite(wait).any():
         columns["recorded_wait_s"] = narrow(np.where(np.isfinite(wait), wait, MISSING))
     ending = records.ending[rows]

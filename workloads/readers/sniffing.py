@@ -54,7 +54,12 @@ def sniff(path: Path) -> str:
     shown = first[:60].decode("ascii", "backslashreplace")
     known = ", ".join(name for name in registry.names("readers") if name != "auto")
     cause = f"Cannot tell the format of {path}: it begins with {shown!r}."
-    raise WorkloadError(cause, f"Name it (--format, or format=): one of {known}.", path=str(path), line=1)
+    remedy = f"Name it (--format, or format=): one of {known}."
+    if first.lstrip()[:1] in {b"{", b"["}:
+        remedy = (
+            "JSON is not read: of Slurm, export with sacct -P, not --json; else write its records as CSV or Parquet."
+        )
+    raise WorkloadError(cause, remedy, path=str(path), line=1)
 
 
 def _first_lines(path: Path) -> list[bytes]:

@@ -61,7 +61,7 @@ def texts(array: Any) -> Coded:
         return Coded(coded.codes, [int(text) if text else text for text in coded.values]) if are_integers else coded
     if pa.types.is_integer(array.type):
         return Coded.of(array.to_pylist())
-    return Coded.of([None if value is None else str(value) for value in array.to_pylist()])
+    return Coded.of([None if value is None else str(value) for value in listed(array)])
 
 
 def ids(array: Any) -> Column:
@@ -77,8 +77,25 @@ def ids(array: Any) -> Column:
         column = np.array(values[1], dtype=object)
         return column[values[0]] if len(column) else column
     column = np.empty(len(array), dtype=object)
-    column[:] = [str(value) for value in array.to_pylist()]
+    column[:] = [str(value) for value in listed(array)]
     return column
+
+
+def listed(array: Any) -> list[Any]:
+    """Return values as Python's own; None for one that Python has none for, as a date in the year 100,000."""
+    import pyarrow as pa
+
+    unfit = (ValueError, OverflowError, pa.ArrowException)
+    try:
+        values: list[Any] = array.to_pylist()
+    except unfit:
+        values = []
+        for value in array:
+            try:
+                values.append(value.as_py())
+            except unfit:
+                values.append(None)
+    return values
 
 
 def is_text(array: Any) -> bool:

@@ -13,7 +13,7 @@ from hpcsim.errors import WorkloadError, closest
 from hpcsim.workloads.readers.findings import Findings
 from hpcsim.workloads.readers.records import Coded, Column, Ending, Records
 from hpcsim.workloads.readers.sacct_values import ENDINGS
-from hpcsim.workloads.readers.table_columns import ids, numbers, seconds, texts
+from hpcsim.workloads.readers.table_columns import ids, listed, numbers, seconds, texts
 from hpcsim.workloads.readers.tables import Batch, batches, check_columns, column_names
 
 TIMES = ("submit_s", "start_s", "end_s")
@@ -105,7 +105,8 @@ def _values(batch: Batch, chosen: Mapping[str, str], profile: TableProfile) -> d
         elif ours in TIMES:
             values[ours] = seconds(array, profile.zone)
         elif ours in _MANY:
-            values[ours] = numbers(array) * profile.factors.get(ours, 1)
+            with np.errstate(over="ignore"):
+                values[ours] = numbers(array) * profile.factors.get(ours, 1)
         elif ours == "partitions":
             values[ours] = _partitions(array)
         else:
@@ -118,7 +119,7 @@ def _partitions(array: Any) -> Coded:
     import pyarrow as pa
 
     if pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
-        return Coded.of([tuple(map(str, value)) if value else None for value in array.to_pylist()])
+        return Coded.of([tuple(map(str, value)) if value else None for value in listed(array)])
     coded = texts(array)
     return Coded(coded.codes, [tuple(filter(None, str(value).split(","))) for value in coded.values])
 

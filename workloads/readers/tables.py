@@ -116,9 +116,10 @@ def _parquet(path: Path) -> Any:
         file = pq.ParquetFile(path, pre_buffer=False)
         rows = file.metadata.num_rows
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise _damaged(path, error) from error
+        raise damaged(path, error) from error
     if rows > MOST_ROWS:
-        raise WorkloadError(f"{path} claims {rows:,} rows.", f"No more than {MOST_ROWS:,} are read.", path=str(path))
+        cause = f"{path} claims {rows:,} rows."
+        raise WorkloadError(cause, f"No more than {MOST_ROWS:,} are read.", path=str(path), line=1)
     return file
 
 
@@ -134,7 +135,7 @@ def _parquet_batches(path: Path, wanted: Sequence[str]) -> Iterator[Batch]:
             yield Batch(columns, range(first, first + batch.num_rows))
             first += batch.num_rows
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise _damaged(path, error) from error
+        raise damaged(path, error) from error
     finally:
         file.close()
 
@@ -221,6 +222,7 @@ def _reason(error: Exception) -> str:
     return str(error).partition("\n")[0].rstrip(".")[:200]
 
 
-def _damaged(path: Path, error: Exception) -> WorkloadError:
+def damaged(path: Path, error: Exception) -> WorkloadError:
+    """Return the refusal of a Parquet file that Arrow cannot read, in one line."""
     cause = f"{path} is no Parquet file that can be read: {_reason(error)}."
-    return WorkloadError(cause, "Fetch it again and compare checksums.", path=str(path))
+    return WorkloadError(cause, "Fetch it again and compare checksums.", path=str(path), line=1)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hpcsim.errors import WorkloadError
 from hpcsim.ingest import IngestLedger
 from hpcsim.workload import Workload
+from hpcsim.workloads.readers.tables import damaged, is_parquet, parquet_metadata
 from hpcsim.workloads.truth_files import read_truth
 from hpcsim.workloads.writers.workload_file import METADATA, VERSION
 
@@ -35,46 +36,65 @@ def read_workload(
     Raises:
         WorkloadError: the file is missing, no Parquet, of another origin, or holds what no job can have.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    path = Path(path)
+    if not is_parquet(path):
+        cause = f"{path} is no Parquet file, as hpcsim writes."
+        raise WorkloadError(cause, "Name its format, or --format auto.", path=str(path), line=1)
+    about = _about(parquet_metadata(path), path)
+    columns, rows = _columns(path, limit_rows)
     try:
-        table = pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
-        raise WorkloadError(f"Cannot read {path} as Parquet: {error}.", "Check the file.", path=str(path)) from error
-    about = _about(table.schema.metadata or {}, path)
-    if limit_rows is not None:
-        table = table.slice(0, limit_rows)
-    try:
-        columns = {name: _column(table[name]) for name in table.column_names}
-    except (ValueError, pa.ArrowException) as error:
-        raise WorkloadError(f"{path} is damaged: {error}.", "Fetch or make it again.", path=str(path)) from error
-    workload = Workload(
-        columns,
-        machine_nodes=about["machine_nodes"],
-        counted=about["counted"],
-        limits_are_run_times=about["limits_are_run_times"],
-        header=about["header"],
-        provenance=about["provenance"],
-        ledger=IngestLedger(source=str(path), format="workload", rows=table.num_rows),
-    )
+        workload = Workload(
+            columns,
+            machine_nodes=about["machine_nodes"],
+            counted=about["counted"],
+            limits_are_run_times=about["limits_are_run_times"],
+            header=about["header"],
+            provenance=about["provenance"],
+            ledger=IngestLedger(source=str(path), format="workload", rows=rows),
+        )
+    except WorkloadError as error:
+        raise WorkloadError(f"{path}: {error.cause}", error.remedy, path=str(path), line=1) from error
     if limit_rows is not None:
         workload.provenance["limit_rows"] = limit_rows
     return workload if truth is None else read_truth(workload, Path(truth))
 
 
-def _about(metadata: dict[bytes, bytes], path: str | os.PathLike[str]) -> dict[str, Any]:
+def _columns(path: Path, limit_rows: int | None) -> tuple[dict[str, NDArray[Any]], int]:
+    """Return the columns by name, and how many rows they have."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            table = file.read()
+        if limit_rows is not None:
+            table = table.slice(0, limit_rows)
+        return {name: _column(table[name]) for name in table.column_names}, table.num_rows
+    except (OSError, ValueError, KeyError, OverflowError, pa.ArrowException) as error:
+        raise damaged(path, error) from error
+
+
+def _about(metadata: dict[bytes, bytes], path: Path) -> dict[str, Any]:
     """Return the JSON that stands beside the columns."""
     try:
         about: dict[str, Any] = json.loads(metadata[METADATA])
-        if about["version"] == VERSION and about["counted"] in {"nodes", "processors"}:
+        size = about["machine_nodes"]
+        if (
+            about["version"] == VERSION
+            and about["counted"] in {"nodes", "processors"}
+            and (size is None or (type(size) is int and size > 0))
+            and isinstance(about["limits_are_run_times"], bool)
+            and isinstance(about["header"], dict)
+            and isinstance(about["provenance"], dict)
+        ):
             return about
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError, TypeError, RecursionError):
         pass
     raise WorkloadError(
         f"{path} is not a workload that this version of hpcsim wrote.",
         "Convert the log with `hpcsim workload convert`, or name its format.",
         path=str(path),
+        line=1,
     )
 
 
@@ -84,7 +104,7 @@ def _column(column: Any) -> NDArray[Any]:
 
     if pa.types.is_list(column.type):
         values = np.empty(len(column), dtype=object)
-        values[:] = [tuple(value) for value in column.to_pylist()]
+        values[:] = [tuple(value or ()) for value in column.to_pylist()]
         return values
     result: NDArray[Any] = column.to_numpy()
     return result

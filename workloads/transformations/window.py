@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.errors import WorkloadError
-from hpcsim.workload import Workload
+from hpcsim.workload import SAMPLE_S, Workload
 from hpcsim.workloads.models.arguments import check_choice, check_number, check_whole
 from hpcsim.workloads.transformations.record import call, changed, check_jobs, needs
 
@@ -23,7 +23,9 @@ def window(workload: Workload, *, start_s: float, end_s: float, running: bool = 
     With *running* the window does not begin with an empty machine: jobs that by the log's own record
     ran at *start_s* come first, submitted at that instant with the time they had left to run and the
     limit they had left, and those that waited come next, in the order of their submits. Column
-    ``was_running`` tells the first from the others. The log needs recorded waits for that.
+    ``was_running`` tells the first from the others. What was recorded of them is that of the rest:
+    energy and CPU time by their share of the run time, power series less the samples that are over,
+    waits from *start_s* on. The log needs recorded waits for that.
 
     Raises:
         WorkloadError: the window ends before it starts, or *running* and the log has no waits.
@@ -55,15 +57,42 @@ def _resumed(part: Workload, was_running: NDArray[np.bool_], begun_s: NDArray[An
     columns = part.columns
     left_s = columns["run_s"] - gone_s
     limit_s = np.where(was_running, np.maximum(columns["limit_s"] - gone_s, left_s), columns["limit_s"])
-    whole = {"submit_s": np.maximum(columns["submit_s"], start_s), "run_s": left_s, "limit_s": limit_s}
+    submit_s = np.maximum(columns["submit_s"], start_s)
+    is_before = columns["submit_s"] < start_s
+    whole = {"submit_s": submit_s, "run_s": left_s, "limit_s": limit_s}
+    whole["recorded_wait_s"] = np.where(is_before, np.maximum(begun_s - start_s, 0), columns["recorded_wait_s"])
+    whole |= _recorded_of_the_rest(columns, was_running, gone_s)
     result = changed(part, {name: _like(columns[name], new) for name, new in whole.items()}, "jobs resumed")
     result.provenance["transformations"].pop()  # part of the window, which is noted already
     result.columns["was_running"] = was_running
     return result
 
 
+def _recorded_of_the_rest(
+    columns: Mapping[str, NDArray[Any]], was_running: NDArray[np.bool_], gone_s: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return what the log recorded over a whole run, for the part of it that is left."""
+    run_s = columns["run_s"]
+    share = np.where(was_running, 1 - gone_s / np.where(run_s > 0, run_s, 1), 1)
+    rest = {
+        name: np.where(columns[name] > 0, columns[name] * share, columns[name])
+        for name in ("recorded_energy_j", "cpu_s")
+        if name in columns
+    }
+    if "power_series_w" in columns:
+        series = columns["power_series_w"].copy()
+        step_s = columns.get("power_step_s", np.full(len(run_s), SAMPLE_S))
+        for row in np.flatnonzero(was_running):
+            over = int(gone_s[row] // step_s[row]) if step_s[row] > 0 else 0
+            series[row] = series[row][min(over, max(len(series[row]) - 1, 0)) :]
+        rest["power_series_w"] = series
+    return rest
+
+
 def _like(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
     """Return *new* in the type of *old* where it has no fractions."""
+    if new.dtype == object:
+        return new
     return new.astype(old.dtype) if np.all(new == np.floor(new)) else new
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hpcsim.scaling import has_truth
 from hpcsim.workload import Workload
-from hpcsim.workloads.truth_files import truth_of, truth_path, write_truth
+from hpcsim.workloads.truth_files import tell_old_truth, truth_of, truth_path, write_truth
 from hpcsim.workloads.writers.atomic import replacing
 
 METADATA = b"hpcsim.workload"
@@ -40,6 +40,8 @@ def write_workload(workload: Workload, path: str | os.PathLike[str]) -> None:
         pq.write_table(table, file, compression="zstd")
     if has_truth(workload):
         write_truth(workload, truth_path(path))
+    else:
+        tell_old_truth(path)
 
 
 def _about(workload: Workload) -> dict[str, Any]:
