@@ -56,6 +56,10 @@ Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="
 Until = Annotated[
     float | None, typer.Option("--until", metavar="S", help="Cut the run at S seconds of the log's clock.")
 ]
+Grace = Annotated[
+    float,
+    typer.Option("--grace", min=0, metavar="S", help="Seconds that a job may run over its limit before it is killed."),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Root of all randomness.")]
 Mode = Annotated[
     ReadMode | None, typer.Option("--mode", help="What to do with faulty rows of the log; repair if not given.")

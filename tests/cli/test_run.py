@@ -147,6 +147,16 @@ def test_limit_and_until_cut_the_run(cli: Cli, trace: Path) -> None:
     assert json.loads(cli("run", trace, "--until", 50, "--json").stdout)["jobs_started"] == 1
 
 
+def test_grace_lets_jobs_run_over_their_limits(cli: Cli, write_log: Callable[..., Path]) -> None:
+    """A job of 100 s whose limit of 200 s is put at 60 s."""
+    log = write_log([(1, 0, 100, 2)])
+    text = log.read_text().replace(" 200 ", " 60 ")
+    log.write_text(text)
+    ends = [json.loads(cli("run", log, "--grace", grace, "--json").stdout) for grace in (0, 30, 60)]
+    assert [figures["makespan_s"] for figures in ends] == [60, 90, 100]
+    assert cli("run", log, "--grace", -1).exit_code == 2
+
+
 def test_out_can_be_written_twice(cli: Cli, trace: Path, tmp_path: Path) -> None:
     for _ in range(2):
         assert cli("run", trace, "--out", tmp_path / "a" / "b").exit_code == 0
