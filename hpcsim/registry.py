@@ -90,6 +90,11 @@ def make(group: str, name: str, /, **parameters: Any) -> Any:
     return factory(**parameters)
 
 
+def target(group: str, name: str) -> str:
+    """Return ``module:Class`` behind the registered *name*; nothing is imported."""
+    return _entries(group)[name].value.partition("[")[0].strip()
+
+
 def summary(group: str, name: str) -> str:
     """Return the first line of the docstring behind *name*."""
     return (inspect.getdoc(find(group, name)) or "").partition("\n")[0]

@@ -29,6 +29,10 @@ class RandomSearch(Search):
                 found.append(point)
         return np.array(found, dtype=float).reshape(-1, len(self.levels))
 
+    def tell(self, points: Points, values: Points) -> None:
+        """Remember what has been tried, by whomever it was chosen."""
+        self._seen.update(map(tuple, snapped(points, self.levels).tolist()))
+
 
 class GridSearch(Search):
     """A regular grid, as fine as the budget allows, in an order that is coarse before it is complete."""

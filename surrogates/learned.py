@@ -1,0 +1,225 @@
+"""What all learned surrogates share: which rows they learn from, intervals from held-out jobs, saving."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hpcsim.errors import InvalidArgument
+from hpcsim.surrogate import Prediction, Surrogate
+from hpcsim.surrogates import model_files
+from hpcsim.surrogates.conformal import WIDENING, Calibration, groups
+from hpcsim.surrogates.features.columns import CONTEXT_COLUMNS, OUTCOME_COLUMNS, require
+from hpcsim.surrogates.sampling import Sample, Sampler, sampler_of, uniforms
+from hpcsim.surrogates.support import distance, supported
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+HELD_OUT_JOBS, HELD_OUT_APPS = 0.2, 0.15
+"""Share of the latest jobs, and of the applications, that a first model is not shown, to learn its errors."""
+
+LEAST_JOBS = 100
+"""With fewer nothing is held out."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Learned(Surrogate):
+    """Base of the learned surrogates; a subclass learns logs of run time and power, and predicts them.
+
+    Args:
+        seed: of everything that is drawn.
+        sampler: which rows to learn from: a `hpcsim.surrogates.sampling.Sampler`, text such as
+            ``difficulty:rate=0.5``, or None for all.
+    """
+
+    seed: int = 0
+    sampler: Sampler | str | None = None
+
+    def __post_init__(self) -> None:
+        self._apps: Floats = np.zeros(0)
+        self._calibration = Calibration.unknown()
+        self._is_fitted = False
+        self._facts: dict[str, Any] = {}
+        self.sample: Sample | None = None
+        sampler_of(self.sampler)
+
+    @abstractmethod
+    def _learn(self, outcomes: pd.DataFrame, weight: Floats | None) -> None:
+        """Learn from the rows of *outcomes*, all valid."""
+
+    @abstractmethod
+    def _log_mean(self, contexts: pd.DataFrame, nodes: Floats) -> Floats:
+        """Return predicted log run time and log power, shape [J, N, 2]."""
+
+    @abstractmethod
+    def _state(self) -> model_files.State:
+        """Return what was learned."""
+
+    @abstractmethod
+    def _restore(self, state: model_files.State) -> None:
+        """Take back what `_state` returned."""
+
+    def _twin(self) -> Self:
+        """Return an unfitted model of the same kind, to measure this one's errors by."""
+        return type(self)(**self._parameters())
+
+    def _widening(self, contexts: pd.DataFrame, nodes: Floats) -> Floats:
+        """Return by how much bounds grow away from what is known, in log: shape [J, N, 2] or [J, N, 1]."""
+        return (WIDENING * distance(contexts, nodes))[..., None]
+
+    def fit(self, outcomes: pd.DataFrame) -> Self:
+        """Learn from finished jobs, a table of `hpcsim.surrogates.features.outcomes_table`; return self.
+
+        Raises:
+            InvalidArgument: a column is missing, there is no job, or a run time is no number above 0.
+            MissingExtra: a package that this surrogate needs is not installed.
+        """
+        rows = valid(outcomes)
+        sampler = sampler_of(self.sampler, self.seed)
+        weight = None
+        if sampler is not None:
+            self.sample = sampler.sample(rows)
+            rows, weight = rows[self.sample.keep], self.sample.weight[self.sample.keep]
+            if not len(rows):
+                raise InvalidArgument("The sampler kept no row.", "Raise its rate, or give more finished jobs.")
+        self._apps = np.unique(rows["app_id"].to_numpy())
+        self._learn(rows, weight)
+        self._calibration = self._calibrated(rows, weight)
+        self._is_fitted = True
+        submit_s = rows["submit_s"].to_numpy()
+        self._facts = {
+            "rows": len(rows),
+            "first_submit_s": float(submit_s.min()),
+            "last_submit_s": float(submit_s.max()),
+        }
+        return self
+
+    def predict(self, contexts: pd.DataFrame, nodes: NDArray[np.int64]) -> Prediction:
+        """Predict J contexts, a table of `contexts_table`, at N node counts, 1 or more each.
+
+        Bounds are those of 90 % of outcomes at counts like the log's, wider elsewhere. Power is NaN where none was
+        learned from.
+
+        Raises:
+            InvalidArgument: the model is not fitted, a column is missing, or a count is not a whole number from 1.
+        """
+        counts = self._checked(contexts, nodes)
+        log_mean = self._log_mean(contexts, counts)
+        seen = np.isin(contexts["app_id"].to_numpy(), self._apps)
+        group = groups(contexts, seen, counts)
+        lower, upper = self._calibration.interval(group, log_mean, self._widening(contexts, counts))
+        return Prediction(np.exp(log_mean), lower, upper, supported(contexts, counts))
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model into *folder*: a card in JSON, and files that hold numbers or native model text.
+
+        Raises:
+            InvalidArgument: it is not fitted.
+        """
+        self._require_fitted()
+        facts = {"train": self._facts, "intervals": self._calibration.card(), "apps": self._apps.tolist()}
+        model_files.write(Path(folder), self, self._parameters(), facts, self._state())
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Read a saved model; its schema and its files are checked.
+
+        Raises:
+            ResultError: it is missing, truncated, of another surrogate or for other features.
+        """
+        card, state = model_files.read(Path(folder), cls)
+        with model_files.sound(Path(folder)):
+            model = cls(**card["parameters"])
+            model._apps = np.array(card["apps"], dtype=float)
+            model._calibration = Calibration.from_card(card["intervals"])
+            model._facts = dict(card["train"])
+            model._restore(state)
+        model._is_fitted = True
+        return model
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the parameters in a form that JSON knows; the sampler is spent and left out."""
+        return {field.name: getattr(self, field.name) for field in fields(cast("Any", self)) if field.name != "sampler"}
+
+    def _require_fitted(self) -> None:
+        if not self._is_fitted:
+            raise InvalidArgument(
+                "This surrogate has not learned anything yet.", "Call fit(outcomes) first, or load()."
+            )
+
+    def _checked(self, contexts: pd.DataFrame, nodes: NDArray[np.int64]) -> Floats:
+        self._require_fitted()
+        require(CONTEXT_COLUMNS, contexts.columns, "contexts")
+        counts = np.asarray(nodes)
+        if counts.ndim != 1 or counts.dtype.kind not in "iu" or (len(counts) and counts.min() < 1):
+            raise InvalidArgument(
+                "Node counts must be whole numbers from 1, in one dimension.", "Give np.arange(1, 65)."
+            )
+        return counts.astype(np.float64)
+
+    def _calibrated(self, rows: pd.DataFrame, weight: Floats | None) -> Calibration:
+        """Return bounds from the errors of a twin that is not shown the latest jobs and some applications."""
+        if len(rows) < LEAST_JOBS:
+            return Calibration.unknown()
+        late, strange = held_out(rows, self.seed)
+        shown = ~late & ~strange
+        if shown.sum() < LEAST_JOBS // 2:
+            return Calibration.unknown()
+        twin = self._twin()
+        twin._learn(rows[shown], None if weight is None else weight[shown])
+        asked = rows[late | strange]
+        errors = np.log(asked[["run_s", "power_w"]].to_numpy()) - twin.at_own_counts(asked)
+        seen = np.isin(asked["app_id"].to_numpy(), np.unique(rows["app_id"].to_numpy()[shown]))
+        return Calibration.of(_own_groups(asked, seen), errors)
+
+    def at_own_counts(self, rows: pd.DataFrame) -> Floats:
+        """Return predicted log run time and log power of each row at its own ``nodes``: shape [rows, 2]."""
+        nodes = rows["nodes"].to_numpy()
+        result = np.empty((len(rows), 2))
+        for count in np.unique(nodes):
+            mine = nodes == count
+            result[mine] = self._log_mean(rows[mine], np.array([count]))[:, 0]
+        return result
+
+
+def _own_groups(rows: pd.DataFrame, seen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    nodes = rows["nodes"].to_numpy()
+    result = np.empty(len(rows), dtype=np.int64)
+    for count in np.unique(nodes):
+        mine = nodes == count
+        result[mine] = groups(rows[mine], seen[mine], np.array([count]))[:, 0]
+    return result
+
+
+def held_out(rows: pd.DataFrame, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which *rows* are among the latest to be submitted, and which belong to applications set aside."""
+    submit_s = rows["submit_s"].to_numpy()
+    late = submit_s > np.quantile(submit_s, 1 - HELD_OUT_JOBS)
+    strange = uniforms(rows["app_id"].to_numpy().astype(np.int64), seed) < HELD_OUT_APPS
+    return late, strange
+
+
+def valid(outcomes: pd.DataFrame) -> pd.DataFrame:
+    """Return *outcomes* in order of submission, or refuse them.
+
+    Raises:
+        InvalidArgument: a column is missing, there is no job, or a run time or power is not above 0.
+    """
+    require(OUTCOME_COLUMNS, outcomes.columns, "outcomes")
+    if not len(outcomes):
+        raise InvalidArgument("There is no finished job to learn from.", "Give a log with jobs that completed.")
+    run_s, power_w = outcomes["run_s"].to_numpy(), outcomes["power_w"].to_numpy()
+    if not np.all(np.isfinite(run_s)) or np.any(np.isinf(power_w)):
+        raise InvalidArgument("A run time or power is not a number.", "Leave out the job, or set its power to NaN.")
+    rows = outcomes.iloc[np.argsort(outcomes["submit_s"].to_numpy(), kind="stable")].reset_index(drop=True)
+    rows["run_s"] = np.maximum(rows["run_s"].to_numpy(), 1.0)
+    rows["power_w"] = np.where(rows["power_w"].to_numpy() > 0, rows["power_w"].to_numpy(), np.nan)
+    return rows

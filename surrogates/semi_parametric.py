@@ -1,0 +1,191 @@
+"""The semi-parametric surrogate: what a job takes as asked for, times what another count changes.
+
+Run time is the base T(asked), predicted by a booster from the context, limit included, times the slow-down of its
+application from the count asked for to n. Power is n times the watts of a node there, times what a booster predicts
+of its residual. No booster sees the candidate count, so that what n changes comes from the curves alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hpcsim.errors import InvalidArgument
+from hpcsim.surrogates import boosting, model_files
+from hpcsim.surrogates.features.columns import CONTEXT
+from hpcsim.surrogates.learned import Learned
+from hpcsim.surrogates.speedup_evidence import NodePower, PowerEvidence, habit_likelihood, trial_likelihood
+from hpcsim.surrogates.speedup_tables import SpeedUpTables, interpolated, learn_tables
+from hpcsim.surrogates.support import distance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+BASE_COLUMNS = (*CONTEXT, "asked_nodes")
+RESIDUAL_COLUMNS = tuple(name for name in CONTEXT if name != "log_limit_s")
+BASE = {"num_leaves": 15, "learning_rate": 0.06, "min_data_in_leaf": 20, "feature_fraction": 0.7}
+RESIDUAL = {"num_leaves": 7, "learning_rate": 0.1, "min_data_in_leaf": 30}
+BASE_ROUNDS, RESIDUAL_ROUNDS = 150, 40
+NORMAL_90 = 1.645
+FURTHER = 0.05
+"""Growth of bounds with distance beyond what the spread of the curves says."""
+
+EVIDENCE = ("power", "habits", "trials")
+
+
+@dataclass(kw_only=True, eq=False)
+class SemiParametric(Learned):
+    """Base run time times a learned speed-up of each application; power from its efficiency.
+
+    Args:
+        idle_w: watts of an idle node; None learns them.
+        waiting_share: share of dynamic power that a waiting core still draws; None learns it.
+        evidence: what the speed-ups are learned from: any of ``power habits trials``, joined by ``+``.
+        seed, sampler: as of `Learned`.
+    """
+
+    idle_w: float | None = None
+    waiting_share: float | None = None
+    evidence: str = "power+habits+trials"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unknown = [part for part in self.evidence.split("+") if part not in EVIDENCE]
+        if unknown:
+            raise InvalidArgument(
+                f"There is no evidence '{unknown[0]}'.", f"Join some of {', '.join(EVIDENCE)} by '+'."
+            )
+        if self.waiting_share is not None and not 0 <= self.waiting_share <= 1:
+            raise InvalidArgument(f"The waiting share is {self.waiting_share}.", "Give a share from 0 to 1.")
+
+    def _learn(self, outcomes: pd.DataFrame, weight: Floats | None) -> None:
+        run_s, nodes, asked = (outcomes[name].to_numpy() for name in ("run_s", "nodes", "asked_nodes"))
+        apps, app = np.unique(outcomes["app_id"].to_numpy(), return_inverse=True)
+        features = outcomes[list(BASE_COLUMNS)].to_numpy()
+        own = nodes == asked
+        base = (
+            boosting.boosted(
+                features[own], np.log(run_s[own]), rounds=BASE_ROUNDS, seed=self.seed, weight=_part(weight, own), **BASE
+            )
+            if own.any()
+            else None
+        )
+        self._tables = self._speed_ups(outcomes, apps, app, base, features)
+        rows = self._tables.rows(outcomes["app_id"].to_numpy())
+        at_asked = np.log(run_s) - (self._slowdown(rows, nodes) - self._slowdown(rows, asked))
+        self._base = (
+            base
+            if own.all()
+            else boosting.boosted(features, at_asked, rounds=BASE_ROUNDS, seed=self.seed, weight=weight, **BASE)
+        )
+        measured = np.isfinite(outcomes["power_w"].to_numpy())
+        self._residual = None
+        if measured.any():
+            rest = np.log(outcomes["power_w"].to_numpy() / nodes) - np.log(
+                self._watts(outcomes, rows, nodes[:, None])[:, 0]
+            )
+            context = outcomes[list(RESIDUAL_COLUMNS)].to_numpy()
+            self._residual = boosting.boosted(
+                context[measured],
+                rest[measured],
+                rounds=RESIDUAL_ROUNDS,
+                seed=self.seed,
+                weight=_part(weight, measured),
+                **RESIDUAL,
+            )
+
+    def _twin(self) -> Self:
+        """Return a model that need not learn anew what all nodes have in common."""
+        power = self._tables.power
+        return replace(self, idle_w=power.idle_w, waiting_share=power.waiting_share, sampler=None)
+
+    def _speed_ups(
+        self, outcomes: pd.DataFrame, apps: Floats, app: NDArray[np.int64], base: Any, features: Floats
+    ) -> SpeedUpTables:
+        run_s, nodes, asked = (outcomes[name].to_numpy() for name in ("run_s", "nodes", "asked_nodes"))
+        wanted = self.evidence.split("+")
+        power_w = outcomes["power_w"].to_numpy() if "power" in wanted else np.full(len(nodes), np.nan)
+        others = []
+        own = nodes == asked
+        if "habits" in wanted:
+            users = outcomes["user_id"].to_numpy()
+            others.append(habit_likelihood(app[own], users[own], nodes[own], run_s[own], len(apps)))
+        if "trials" in wanted and base is not None and not own.all():
+            log_ratio = np.log(run_s) - boosting.predicted(base, features)
+            error = float(np.std(log_ratio[own]))
+            others.append(trial_likelihood(app, asked, nodes, log_ratio, error, len(apps)))
+        evidence = PowerEvidence(app, nodes, power_w, len(apps))
+        return learn_tables(
+            apps,
+            np.bincount(app, minlength=len(apps)),
+            evidence,
+            others,
+            idle_w=self.idle_w,
+            waiting_share=self.waiting_share,
+        )
+
+    def _slowdown(self, rows: NDArray[np.int64], nodes: Floats) -> Floats:
+        """Return the log slow-down of each row of the tables at a count of its own: shape [J]."""
+        return interpolated(self._tables.log_slowdown, rows, nodes[:, None])[:, 0]
+
+    def _watts(self, contexts: pd.DataFrame, rows: NDArray[np.int64], nodes: Floats) -> Floats:
+        """Return the watts of a node of each context [J] at *nodes* [J or 1, N]; a new application's by its history."""
+        table = interpolated(self._tables.node_w, rows, nodes)
+        level, usual = (contexts[name].to_numpy() for name in ("app_mean_node_w", "app_mean_log_nodes"))
+        strange = (rows == len(self._tables.app)) & np.isfinite(level) & np.isfinite(usual)
+        if strange.any():
+            typical = interpolated(self._tables.node_w, rows[strange], np.exp(usual[strange])[:, None])
+            table[strange] *= level[strange][:, None] / typical
+        return table
+
+    def _log_mean(self, contexts: pd.DataFrame, nodes: Floats) -> Floats:
+        rows = self._tables.rows(contexts["app_id"].to_numpy())
+        asked = contexts["asked_nodes"].to_numpy()
+        result = np.empty((len(contexts), len(nodes), 2))
+        base = boosting.predicted(self._base, contexts[list(BASE_COLUMNS)].to_numpy())
+        slowdown = interpolated(self._tables.log_slowdown, rows, nodes[None, :])
+        result[..., 0] = (base - self._slowdown(rows, asked))[:, None] + slowdown
+        if self._residual is None:
+            result[..., 1] = np.nan
+        else:
+            rest = boosting.predicted(self._residual, contexts[list(RESIDUAL_COLUMNS)].to_numpy())
+            result[..., 1] = np.log(nodes * self._watts(contexts, rows, nodes[None, :])) + rest[:, None]
+        return result
+
+    def _widening(self, contexts: pd.DataFrame, nodes: Floats) -> Floats:
+        """Return the spread of the application's curves between the count asked for and n, and some more beyond."""
+        rows = self._tables.rows(contexts["app_id"].to_numpy())
+        there = interpolated(self._tables.spread, rows, nodes[None, :])
+        here = interpolated(self._tables.spread, rows, contexts["asked_nodes"].to_numpy()[:, None])
+        return (NORMAL_90 * np.abs(there - here) + FURTHER * distance(contexts, nodes))[..., None]
+
+    def _state(self) -> model_files.State:
+        tables = self._tables
+        arrays = {
+            "app": tables.app,
+            "log_slowdown": tables.log_slowdown,
+            "spread": tables.spread,
+            "node_w": tables.node_w,
+        }
+        files = {"base.txt": boosting.to_text(self._base)}
+        if self._residual is not None:
+            files["residual.txt"] = boosting.to_text(self._residual)
+        power = {"idle_w": tables.power.idle_w, "waiting_share": tables.power.waiting_share}
+        return model_files.State(arrays, files, power)
+
+    def _restore(self, state: model_files.State) -> None:
+        power = NodePower(float(state.facts["idle_w"]), float(state.facts["waiting_share"]))
+        names = ("app", "log_slowdown", "spread", "node_w")
+        self._tables = SpeedUpTables(*(state.arrays[name] for name in names), power)
+        self._base = boosting.from_text(state.files["base.txt"])
+        text = state.files.get("residual.txt")
+        self._residual = None if text is None else boosting.from_text(text)
+
+
+def _part(weight: Floats | None, rows: NDArray[np.bool_]) -> Floats | None:
+    return None if weight is None else weight[rows]
