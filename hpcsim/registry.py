@@ -33,6 +33,7 @@ GROUPS = (
     "surrogates",
     "search",
     "advisors",
+    "studies",
 )
 
 
@@ -139,6 +140,7 @@ def _contract(group: str) -> type | None:
 
 def _singular(group: str) -> str:
     words = {"policies": "policy", "search": "search engine", "models": "workload model", "clusters": "cluster format"}
+    words |= {"studies": "study"}
     return words.get(group, group[:-1])
 
 
