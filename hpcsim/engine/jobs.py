@@ -164,7 +164,7 @@ class JobLife:
         if self._checker:
             self._checker.ended(job, now_s, held.intervals)
         if self._observers.end:
-            self._tell_end(job, STATES[held.end_state], held.start_s, held.node_ids, attempts=1)
+            self._tell_end(job, STATES[held.end_state], held.start_s, held.node_ids, 1, held.energy_j)
 
     def _close_unstarted(self, job: Job, state: JobState, reason: str) -> None:
         row = job.row
@@ -176,9 +176,11 @@ class JobLife:
         if self._checker:
             self._checker.closed_unstarted(job, self.env._now)
         if self._observers.end:
-            self._tell_end(job, state, math.nan, "", attempts=0)
+            self._tell_end(job, state, math.nan, "", 0)
 
-    def _tell_end(self, job: Job, state: JobState, start_s: float, node_ids: str, attempts: int) -> None:
+    def _tell_end(
+        self, job: Job, state: JobState, start_s: float, node_ids: str, attempts: int, energy_j: float = math.nan
+    ) -> None:
         row, now_s = job.row, self.env._now
         outcome = JobOutcome(
             row,
@@ -192,6 +194,7 @@ class JobLife:
             job.nodes,
             node_ids,
             attempts,
+            energy_j=energy_j,
         )
         self._observers.tell(self._observers.end, job, outcome, self._system)
 

@@ -43,6 +43,11 @@ class Scalings:
         ratio = _positive(lambda: float(curve.job_w(nodes, law) / curve.job_w(asked.nodes, law)))
         return 1.0 if ratio is None else ratio
 
+    def power_w(self, asked: Job, nodes: int) -> float:
+        """Return the mean power in watts of *asked* on *nodes*, by the workload's truth; NaN where it has none."""
+        scaling = self._truth(asked)
+        return math.nan if scaling is None else float(scaling.power_w(nodes))
+
     def efficiency(self, asked: Job, nodes: int) -> float:
         """Return the parallel efficiency of *asked* on *nodes*, at most 1; 1 where nobody knows."""
         law = self._law(asked)

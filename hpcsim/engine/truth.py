@@ -47,6 +47,10 @@ class Truth:
         ratio = self._scalings.run_ratio(job.requested, job.nodes)
         return asked_run_s if ratio is None else asked_run_s * ratio
 
+    def power_w(self, job: Job) -> float:
+        """Return the mean power of a job at its own node count, in watts; NaN where nobody knows."""
+        return self._scalings.power_w(job.requested or job, job.nodes)
+
     def move(self, job: Job) -> None:
         """Let a job that has not started run at its node count of now."""
         asked_run_s, end_state = self._asked_run_s.get(job.row), self._fates[job.row][1]
