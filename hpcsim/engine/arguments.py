@@ -78,6 +78,19 @@ def check_scaling(scaling: Any) -> None:
         _check_kind("scaling", scaling, SpeedUp, "Give a law, as hpcsim.speedup.Amdahl(0.05).")
 
 
+def check_advice_budget(budget_s: Any) -> None:
+    """Refuse what is no time above 0; None is no budget.
+
+    Raises:
+        InvalidArgument: it is no number, or 0 or less.
+    """
+    if budget_s is None:
+        return
+    is_number = isinstance(budget_s, Real) and not isinstance(budget_s, bool)
+    if not is_number or not budget_s > 0:
+        raise InvalidArgument(f"The time budget of advice is {budget_s!r}.", "Give seconds above 0, or None.")
+
+
 def check_until(until: Any, now_s: float) -> None:
     """Refuse what is no time after *now_s*; None is the end of the run.
 

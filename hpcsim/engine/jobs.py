@@ -164,7 +164,7 @@ class JobLife:
         if self._checker:
             self._checker.ended(job, now_s, held.intervals)
         if self._observers.end:
-            self._tell_end(job, STATES[held.end_state], held.start_s, held.node_ids, 1, held.energy_j)
+            self._tell_attempt(held)
 
     def _close_unstarted(self, job: Job, state: JobState, reason: str) -> None:
         row = job.row
@@ -178,15 +178,31 @@ class JobLife:
         if self._observers.end:
             self._tell_end(job, state, math.nan, "", 0)
 
+    def _tell_attempt(self, held: Allocation, reason: str | None = None) -> None:
+        """Tell that an attempt has ended, for *reason* or what is recorded for its job."""
+        state, attempts = STATES[held.end_state], self._attempts_of(held.job.row)
+        self._tell_end(held.job, state, held.start_s, held.node_ids, attempts, held.energy_j, reason)
+
+    def _attempts_of(self, row: int) -> int:
+        """Return how many attempts a job that runs has had."""
+        return 1
+
     def _tell_end(
-        self, job: Job, state: JobState, start_s: float, node_ids: str, attempts: int, energy_j: float = math.nan
+        self,
+        job: Job,
+        state: JobState,
+        start_s: float,
+        node_ids: str,
+        attempts: int,
+        energy_j: float = math.nan,
+        reason: str | None = None,
     ) -> None:
         row, now_s = job.row, self.env._now
         outcome = JobOutcome(
             row,
             job.job_id,
             state,
-            self.columns.reasons.get(row, ""),
+            self.columns.reasons.get(row, "") if reason is None else reason,
             job.submit_s,
             self.columns.eligible_s[row],
             start_s,

@@ -58,6 +58,15 @@ class Truth:
             self._asked_run_s[job.row] = self._fates[job.row][0]
         self._fates[job.row] = (self.run_s(job), end_state)
 
+    def asked_fate(self, row: int) -> Fate:
+        """Return run time and own end state that a job that has not started would have as its user asked for it."""
+        run_s, end_state = self._fates[row]
+        return self._asked_run_s.get(row, run_s), end_state
+
+    def restore(self, row: int, fate: Fate) -> None:
+        """Give a job that waits again the fate it has at the count asked for."""
+        self._fates[row] = fate
+
     def reveal(self, row: int) -> Fate:
         """Return run time and own end state of a job that starts or leaves, and forget them."""
         if self._asked_run_s:

@@ -39,6 +39,7 @@ def simulate(
     kill_at_limit: bool = True,
     feedback: bool = False,
     advisor: Advisor | str | None = None,
+    advice_budget_s: float | None = None,
     scaling: SpeedUp | None = None,
     power_trace: PowerTrace = "series",
 ) -> Result:
@@ -59,6 +60,8 @@ def simulate(
         feedback: honour the log's dependencies and think times.
         advisor: node-count advice at submission, by an advisor or its registry name; without one each
             job runs at the node count it asks for.
+        advice_budget_s: seconds of wall-clock time that an answer of the advisor may take; a later one is
+            discarded and counted, and the provenance says that the run is not reproducible.
         scaling: how moldable jobs scale of whose run times at other counts the workload knows nothing;
             without it they keep their counts.
         power_trace: which record of a job's power is simulated where the log has several: its
@@ -79,6 +82,7 @@ def simulate(
         "feedback": feedback,
         "advisor": None if advisor is None else repr(advisor),
         "scaling": None if scaling is None else repr(scaling),
+        **({} if advice_budget_s is None else {"advice_budget_s": advice_budget_s}),
     }
     began, clock = datetime.now(UTC), perf_counter()
     simulation = Simulation(
@@ -93,6 +97,7 @@ def simulate(
         kill_at_limit=kill_at_limit,
         feedback=feedback,
         advisor=advisor,
+        advice_budget_s=advice_budget_s,
         scaling=scaling,
         power_trace=power_trace,
     )
@@ -109,7 +114,8 @@ def simulate(
         raise
     timings |= {"simulate_s": perf_counter() - clock}
     result = collect(simulation, seed=seed, until_s=until, options=options)
-    result.timings = timings | {"total_s": perf_counter() - clock}
+    latency = {} if simulation.columns.advice is None else simulation.columns.advice.latency()
+    result.timings = timings | latency | {"total_s": perf_counter() - clock}
     return result
 
 

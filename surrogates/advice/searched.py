@@ -25,7 +25,7 @@ def searched(
     """Return, ascending, those of *counts* that the engine's front of one job holds, and the one *asked* for."""
 
     def objectives(settings: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.log(model.predict(contexts, settings[:, 0].astype(np.int64)).mean[0])
+        return np.asarray(np.log(model.predict(contexts, settings[:, 0].astype(np.int64)).mean[0]))
 
     found = find_front(make_engine, Domain.of_nodes(counts), objectives, budget=min(budget, len(counts)))
     front = found.settings[found.on_front, 0].astype(np.int64)
