@@ -6,7 +6,7 @@ import copy
 import math
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,9 @@ from hpcsim.surrogates.advice.experience import Experience
 from hpcsim.surrogates.advice.forecast import Forecast
 from hpcsim.surrogates.advice.rule_advisor import RuleAdvisor
 from hpcsim.surrogates.advice.searched import searched
+from hpcsim.surrogates.features import contexts_table, outcomes_table
 from hpcsim.system import System
+from hpcsim.workload import Workload
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,8 +41,8 @@ class FrontAdvisor(RuleAdvisor):
             other engine of the registry's group ``search`` looks for the front of run time and power,
             ``mobo`` as published.
         budget: evaluations of such an engine.
-        history: finished jobs of an earlier log: a table of `outcomes_table`, or the Parquet file of
-            one. Contexts know them; a surrogate that is not fitted learns from them before the run.
+        history: finished jobs before the run: the `Workload` of an earlier log, a table of `outcomes_table`,
+            or a Parquet file of one. Contexts know them; a surrogate that is not fitted learns from them.
         refit_every_s: learn again from finished jobs so often; ``inf``: never.
         refit_jobs: the latest finished jobs to learn from, at most.
         least_jobs: finished jobs before a surrogate without history is fitted first.
@@ -93,6 +95,17 @@ class FrontAdvisor(RuleAdvisor):
         """Remember how *job* went."""
         self._experience.note(job, outcome)
 
+    def learn(self) -> Self:
+        """Fit the surrogate to the history now and not at the first question; return self, with `surrogate` fitted."""
+        if not self._is_first_fitted:
+            if self._before is None or not len(self._before):
+                raise InvalidArgument("The advisor has no history to learn from.", "Give history=, or a fitted surrogate.")
+            self._first.fit(self._before.tail(self.refit_jobs))
+            self._is_first_fitted = True
+        self.surrogate, self.history = self._first, self._before
+        self._begin()
+        return self
+
     def _begin(self) -> None:
         self._experience = Experience(self._before)
         self._model, self._is_fitted = self._first, self._is_first_fitted
@@ -138,8 +151,6 @@ def is_fitted(model: Surrogate) -> bool:
     known: bool | None = getattr(model, "_is_fitted", None)
     if known is not None:
         return known
-    from hpcsim.surrogates.features import contexts_table
-
     try:
         model.predict(contexts_table([Job(row=0, job_id=0, submit_s=0, nodes=1, limit_s=1)]), np.array([1]))
     except (HpcsimError, AttributeError, RuntimeError, ValueError):
@@ -148,6 +159,8 @@ def is_fitted(model: Surrogate) -> bool:
 
 
 def _outcomes(history: Any) -> pd.DataFrame | None:
+    if isinstance(history, Workload):
+        return outcomes_table(history)
     if not isinstance(history, str | Path):
         table: pd.DataFrame | None = history
         return table
