@@ -24,6 +24,7 @@ class Scalings:
         self._workload = workload
         self._rows = len(workload) if has_truth(workload) else 0
         self._declared = declared
+        self._last: tuple[int, JobScaling | None] = (-1, None)  # whoever asks about a job asks several times
 
     def run_ratio(self, asked: Job, nodes: int) -> float | None:
         """Return by what factor *asked* runs longer on *nodes*; None where nobody knows."""
@@ -61,7 +62,12 @@ class Scalings:
         return self._declared
 
     def _truth(self, asked: Job) -> JobScaling | None:
-        return scaling_of(self._workload, asked.row) if asked.row < self._rows else None
+        row = asked.row
+        if row >= self._rows:
+            return None
+        if self._last[0] != row:
+            self._last = (row, scaling_of(self._workload, row))
+        return self._last[1]
 
 
 def _positive(figure: Callable[[], float]) -> float | None:

