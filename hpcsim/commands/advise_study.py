@@ -60,25 +60,23 @@ def _print_headroom(table: pd.DataFrame) -> None:
 
 
 def _print_ratios(scenario: str, table: pd.DataFrame) -> None:
-    headings = ("advisor, rule", "turnaround", "total energy", "busy", "load", "peak W", "killed", "by advice", "others")
+    headings = ("advisor, rule", "turnaround", "total energy", "busy", "load", "killed")
     rows = [
         (
             str(row["arm"]),
             _interval(row, "turnaround_s"),
             _interval(row, "total_energy_j"),
-            *(_plain(row[name]) for name in ("busy_energy_j", "realised_load", "peak_power_w")),
+            *(_plain(row[name]) for name in ("busy_energy_j", "realised_load")),
             percentage(row["killed_share"]),
-            percentage(row["killed_by_advice_share"]),
-            _plain(row["others_turnaround_s"]),
         )
         for row in table.to_dict("records")
     ]
-    print_table(f"{scenario}: ratios to the users' own, 95 % intervals over {table['seeds'].max()} seeds", headings, rows)
+    print_table(f"{scenario}: ratios to the users' own over {table['seeds'].max()} seeds", headings, rows)
 
 
 def _interval(row: dict[Any, Any], name: str) -> str:
     middle, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
-    return _plain(middle) if math.isnan(low) else f"{middle:.3f} [{low:.2f}, {high:.2f}]"
+    return _plain(middle) if math.isnan(low) else f"{middle:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def _plain(value: float) -> str:
