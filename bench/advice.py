@@ -48,9 +48,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=400)
     parser.add_argument("--batch", type=int, default=100_000)
     sizes = parser.parse_args()
-    log = registry.make(
-        "models", "synth-pm100", jobs=sizes.jobs, nodes=NODES, load=0.9, preset="habit-driven", seed=1
-    )
+    log = registry.make("models", "synth-pm100", jobs=sizes.jobs, nodes=NODES, load=0.9, preset="habit-driven", seed=1)
     order = log.arrival_order()
     before = log.select(np.sort(order[: -sizes.jobs // 4]), "before")
     later = [log.job(row) for row in order[-sizes.jobs // 4 :].tolist()]
@@ -92,7 +90,7 @@ def batch(name: str, surrogate: Any, before: Any, log: Any, rows: int) -> None:
     for first in range(0, rows, 10_000):
         surrogate.predict(many.iloc[first : first + 10_000], counts)
     per_million_s = (process_time() - began) * 1e6 / rows
-    print(f"{name:<18} {len(counts)} counts a job, in batch: {per_million_s / 60:.1f} CPU minutes a million jobs", flush=True)
+    print(f"{name:<18} {len(counts)} counts a job in batch: {per_million_s / 60:.1f} CPU minutes a million", flush=True)
 
 
 if __name__ == "__main__":

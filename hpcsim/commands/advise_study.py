@@ -44,7 +44,8 @@ def advise_study(
             _print_ratios(str(scenario), rows)
     say(f"{len(done.system)} runs in {done.folder / 'tables' / 'system.csv'}, drawn beside it")
     if done.errors:
-        raise ExperimentError(f"{len(done.errors)} runs failed; the first: {done.errors[0]}", "--resume tries them again.")
+        failed = f"{len(done.errors)} runs failed; the first: {done.errors[0]}."
+        raise ExperimentError(failed, "--resume tries them again.")
 
 
 def _print_headroom(table: pd.DataFrame) -> None:

@@ -70,14 +70,8 @@ class AdviceDesk:
         if not len(asked.allowed_nodes) or self._scalings.run_ratio(asked, asked.nodes) is None:
             return "kept-rigid", asked
         try:
-            asked_at = perf_counter()
-            advice = self._advisor.advise(asked, self._system)
-            took_s = perf_counter() - asked_at
-            self._log.wall_s.append(took_s)
-            if took_s > self._budget_s:
-                self._log.late += 1
-                return self._refuse(f"was answered after {took_s:.3g} s, the budget is {self._budget_s:g} s", asked)
-            fault = fault_of(advice, asked)
+            advice, lateness = self._asked(asked)
+            fault = lateness or fault_of(advice, asked)
             if fault:
                 return self._refuse(fault, asked)
             if advice.propensity < 1:
@@ -90,6 +84,17 @@ class AdviceDesk:
         if self._scalings.run_ratio(asked, nodes) is None:
             return "kept-rigid", asked
         return "advised", asked if (nodes, limit_s) == (asked.nodes, asked.limit_s) else asked.advised(nodes, limit_s)
+
+    def _asked(self, asked: Job) -> tuple[Advice, str]:
+        """Return the answer, and what is to be said of its time if it came too late."""
+        began_s = perf_counter()
+        advice = self._advisor.advise(asked, self._system)
+        took_s = perf_counter() - began_s
+        self._log.wall_s.append(took_s)
+        if took_s <= self._budget_s:
+            return advice, ""
+        self._log.late += 1
+        return advice, f"answered after {took_s:.3g} s, the budget is {self._budget_s:g} s"
 
     def _refuse(self, fault: str, asked: Job) -> tuple[Reason, Job]:
         self._log.blame(f"About job {asked.job_id} it {fault}")

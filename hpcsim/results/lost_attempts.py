@@ -61,10 +61,9 @@ def queue_spans(columns: RunColumns, rows: Column, area_node_s: Column) -> tuple
     for row, attempts in _attempts_of_lost(columns).items():
         at = place[row]
         final = left_s[at] if attempts[-1] not in columns.lost else np.frombuffer(columns.ended_s)[row]
-        more += [
-            (columns.lost[one].end_s, starts_s[two], columns.lost[two].area_node_s if two in columns.lost else area_node_s[at])
-            for one, two in pairwise(attempts)
-        ]
+        for one, two in pairwise(attempts):
+            asked_node_s = columns.lost[two].area_node_s if two in columns.lost else area_node_s[at]
+            more.append((columns.lost[one].end_s, starts_s[two], asked_node_s))
         if attempts[-1] in columns.lost:
             more.append((columns.lost[attempts[-1]].end_s, final, area_node_s[at]))
         left_s[at], area_node_s[at] = starts_s[attempts[0]], columns.lost[attempts[0]].area_node_s

@@ -44,7 +44,9 @@ class Examinee:
 def _answers(examinee: Examinee) -> str:
     refused = int((examinee.trial.advice["advice"] == "kept-error").sum())
     errors = examinee.trial.result.provenance["advice"]["errors_of_hooks"]
-    return f"{refused} answers were refused, {errors} hooks raised. {examinee.trial.first_error}" if refused + errors else ""
+    if not refused + errors:
+        return ""
+    return f"{refused} answers were refused, {errors} hooks raised. {examinee.trial.first_error}"
 
 
 def _keeps_limits(examinee: Examinee) -> str:
@@ -53,7 +55,8 @@ def _keeps_limits(examinee: Examinee) -> str:
     short = jobs[jobs["limit_s"] < jobs["requested_limit_s"]]
     if len(short):
         job = short.iloc[0]
-        return f"Job {job['job_id']} got a limit of {job['limit_s']:g} s and had asked for {job['requested_limit_s']:g} s."
+        limits = f"{job['limit_s']:g} s and had asked for {job['requested_limit_s']:g} s"
+        return f"Job {job['job_id']} got a limit of {limits}."
     long = jobs[jobs["limit_s"] > MOST_LIMIT_S]
     return f"Job {long.iloc[0]['job_id']} got a limit beyond its partition's." if len(long) else ""
 
@@ -83,7 +86,11 @@ def _repeats(examinee: Examinee) -> str:
 def _forgets(examinee: Examinee) -> str:
     runs = [simulate(examinee.trial.workload, machine(), "easy", advisor=examinee.advisor) for _ in range(2)]
     first, second = (run.jobs.sort_values("row")[ADVICE].reset_index(drop=True) for run in runs)
-    return "" if first.equals(second) else "A second run of the same object gave other advice: reset must forget the first."
+    return (
+        ""
+        if first.equals(second)
+        else "A second run of the same object gave other advice: reset must forget the first."
+    )
 
 
 def _gives_possible_results(examinee: Examinee) -> str:

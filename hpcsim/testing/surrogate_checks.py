@@ -147,5 +147,7 @@ def check_surrogate(
         status = Status.FAILED if fault else Status.PASSED
         verdict.outcomes.append(CheckOutcome(name, rule, status, fault, None, perf_counter() - began_s))
     if on_fail == "raise" and not verdict.holds:
-        raise PolicyCheckFailed(f"{verdict.policy} breaks the rules of surrogates.\n" + "\n".join(verdict.explanations()))
+        raise PolicyCheckFailed(
+            f"{verdict.policy} breaks the rules of surrogates.\n" + "\n".join(verdict.explanations())
+        )
     return verdict

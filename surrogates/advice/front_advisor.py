@@ -103,7 +103,9 @@ class FrontAdvisor(RuleAdvisor):
         """Fit the surrogate to the history now and not at the first question; return self, with `surrogate` fitted."""
         if not self._is_first_fitted:
             if self.before is None or not len(self.before):
-                raise InvalidArgument("The advisor has no history to learn from.", "Give history=, or a fitted surrogate.")
+                raise InvalidArgument(
+                    "The advisor has no history to learn from.", "Give history=, or a fitted surrogate."
+                )
             self._first.fit(self.before.tail(self.refit_jobs))
             self._is_first_fitted = True
         self.surrogate, self.history = self._first, self.before
@@ -151,7 +153,9 @@ def surrogate_of(what: Surrogate | str) -> Surrogate:
     if isinstance(what, Surrogate):
         return what
     if not isinstance(what, str):
-        raise InvalidArgument(f"{what!r} is no surrogate.", "Give a Surrogate, its registry name or a saved one's folder.")
+        raise InvalidArgument(
+            f"{what!r} is no surrogate.", "Give a Surrogate, its registry name or a saved one's folder."
+        )
     if Path(what).is_dir():
         from hpcsim.surrogates.model_files import load_any
 
@@ -183,4 +187,6 @@ def _outcomes(history: Any) -> pd.DataFrame | None:
     try:
         return pd.read_parquet(history)
     except (OSError, ValueError) as error:
-        raise InvalidArgument(f"Cannot read the history {history}: {error}.", "Give a Parquet file of outcomes.") from error
+        raise InvalidArgument(
+            f"Cannot read the history {history}: {error}.", "Give a Parquet file of outcomes."
+        ) from error

@@ -115,9 +115,7 @@ class RuleAdvisor(Advisor):
             return kept(job, "kept-deadline", front)
         return Advice(nodes=nodes, limit_s=limit_s, reason="advised", front=front, propensity=propensity)
 
-    def _waits(
-        self, job: Job, forecast: Forecast, limits_s: Floats, system: System
-    ) -> tuple[rules.Rule, Floats]:
+    def _waits(self, job: Job, forecast: Forecast, limits_s: Floats, system: System) -> tuple[rules.Rule, Floats]:
         """Return the rule that can be used, and the wait at each count; 0 where the rule does not ask."""
         nothing = np.zeros(len(forecast.nodes))
         if not (self._rule.needs_waits or math.isfinite(self.power_budget_w)):

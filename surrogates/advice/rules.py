@@ -41,7 +41,7 @@ SIGNATURES: dict[str, tuple[Parameter, ...]] = {
     "slowdown": (Parameter("slowdown", 0.2),),
     "weighted": (Parameter("weight of the run time", 0.5, 0.0, 1.0),),
     "cap": (Parameter("power cap in watts", None),),
-    **{name: () for name in ("energy", "edp", "ed2p", "knee", "knee-energy", "fastest")},
+    **dict.fromkeys(("energy", "edp", "ed2p", "knee", "knee-energy", "fastest"), ()),
 }
 """The rules and their parameters."""
 

@@ -20,7 +20,12 @@ Counts = NDArray[np.int64]
 
 
 def searched(
-    make_engine: Callable[..., Search], model: Surrogate, contexts: pd.DataFrame, counts: Counts, asked: int, budget: int
+    make_engine: Callable[..., Search],
+    model: Surrogate,
+    contexts: pd.DataFrame,
+    counts: Counts,
+    asked: int,
+    budget: int,
 ) -> Counts:
     """Return, ascending, those of *counts* that the engine's front of one job holds, and the one *asked* for."""
 

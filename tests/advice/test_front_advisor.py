@@ -270,7 +270,9 @@ def test_a_strangers_surrogate_needs_no_more_than_the_contract() -> None:
 
         def predict(self, contexts: Any, nodes: Any) -> Prediction:
             shape = (len(contexts), len(nodes))
-            base_s = np.exp(contexts["log_limit_s"].to_numpy())[:, None] / 2 * contexts["asked_nodes"].to_numpy()[:, None]
+            base_s = (
+                np.exp(contexts["log_limit_s"].to_numpy())[:, None] / 2 * contexts["asked_nodes"].to_numpy()[:, None]
+            )
             mean = np.stack([base_s / nodes, np.broadcast_to(500.0 * nodes, shape)], axis=2)
             return Prediction(mean, mean, mean, np.ones(shape, dtype=bool))
 

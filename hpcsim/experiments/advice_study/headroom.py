@@ -47,7 +47,8 @@ def _of_job(jobs: Workload, row: int, idle_w: float) -> np.ndarray[Any, np.dtype
     allowed = columns["allowed_nodes"][row]
     efficiency = 1.0 if scaling is None else float(scaling.law.efficiency(asked))
     if scaling is None or not len(allowed):
-        return np.array([own_node_s, own_node_s, own_node_s * efficiency, own_j, own_j, 0.0, own_j - idle_w * own_node_s])
+        worked_node_s, beyond_j = own_node_s * efficiency, own_j - idle_w * own_node_s
+        return np.array([own_node_s, own_node_s, worked_node_s, own_j, own_j, 0.0, beyond_j])
     counts = np.array(sorted({*allowed, asked}))
     times_s = scaling.run_s(counts)
     counts = counts[(times_s <= MOST_S) | (counts == asked)]

@@ -89,7 +89,6 @@ class Preset:
 
 PRESETS = {
     "smoke": Preset(2, 300, 800, ("base",)),
-    "narrow": Preset(10, 1_500, 4_000, ("base",)),
     "demo": Preset(3, 1_200, 3_000, ("base", "rules", "adoption", "policy")),
     "full": Preset(
         10, 7_000, 20_000, ("base", "rules", "adoption", "policy", "load", "family", "users", "cap", "exploration")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CELLS = "cells"
-HEADROOM = "headroom"
+NESTED = ("classes", "reasons")
 
 
 def run_group(cells: Sequence[Cell], folder: str) -> list[str]:
@@ -85,7 +85,7 @@ def table_of(folder: Path, cells: Sequence[Cell]) -> pd.DataFrame:
     for cell in cells:
         found = read(folder, cell)
         if found is not None:
-            rows.append(_about(cell) | {key: value for key, value in found.items() if key not in ("classes", "reasons")})
+            rows.append(_about(cell) | {key: value for key, value in found.items() if key not in NESTED})
     return pd.DataFrame(rows)
 
 
@@ -94,8 +94,7 @@ def class_rows(folder: Path, cells: Sequence[Cell]) -> list[dict[str, Any]]:
     found = []
     for cell in cells:
         its = read(folder, cell) if cell.arm.advisor != USERS else None
-        for row in its["classes"] if its else ():
-            found.append(_about(cell) | row)
+        found += [_about(cell) | row for row in (its["classes"] if its else ())]
     return found
 
 
