@@ -105,8 +105,7 @@ class Simulation:
         arguments.check_plug_ins(policy, recorders, placement, advisor)
         arguments.check_seed(seed)
         arguments.check_grace(grace_s)
-        arguments.check_scaling(scaling)
-        arguments.check_advice_budget(advice_budget_s)
+        arguments.check_scaling(scaling, advice_budget_s)
         _refuse_unsupported(workload, feedback)
         self.workload = workload
         self.cluster = cluster
@@ -117,8 +116,7 @@ class Simulation:
         self.queue = JobQueue()
         kind = books or books_for(workload, cluster)
         self.columns = RunColumns(len(workload), kind)
-        limits_bind = kill_at_limit and grace_s == 0
-        ledger = make_ledger(kind, cluster, placement, limits_bind=limits_bind)
+        ledger = make_ledger(kind, cluster, placement, limits_bind=kill_at_limit and grace_s == 0)
         self._checker = _checker(cluster, ledger) if check else None
         true_power = TruePower(workload, power_trace, scalings)
         self._power = self._connect_power(ledger, grace_s if kill_at_limit else math.inf, true_power)

@@ -76,13 +76,14 @@ def simulate(
     advisor = registry.make("advisors", advisor) if isinstance(advisor, str) else advisor
     options: dict[str, Any] = {
         "check": check,
-        "placement": None if placement is None else repr(placement),
+        "placement": _shown(placement),
         "grace_s": grace_s,
         "kill_at_limit": kill_at_limit,
         "feedback": feedback,
-        "advisor": None if advisor is None else repr(advisor),
-        "scaling": None if scaling is None else repr(scaling),
+        "advisor": _shown(advisor),
+        "scaling": _shown(scaling),
         **({} if advice_budget_s is None else {"advice_budget_s": advice_budget_s}),
+        **({"power_trace": power_trace} if cluster.has_power else {}),
     }
     began, clock = datetime.now(UTC), perf_counter()
     simulation = Simulation(
@@ -101,8 +102,6 @@ def simulate(
         scaling=scaling,
         power_trace=power_trace,
     )
-    if cluster.has_power:
-        options["power_trace"] = power_trace
     timings: dict[str, Any] = {"began": began.isoformat(timespec="seconds")}
     try:
         simulation.run(until)
@@ -114,9 +113,18 @@ def simulate(
         raise
     timings |= {"simulate_s": perf_counter() - clock}
     result = collect(simulation, seed=seed, until_s=until, options=options)
-    latency = {} if simulation.columns.advice is None else simulation.columns.advice.latency()
-    result.timings = timings | latency | {"total_s": perf_counter() - clock}
+    result.timings = timings | _latency(simulation) | {"total_s": perf_counter() - clock}
     return result
+
+
+def _shown(plug_in: object) -> str | None:
+    return None if plug_in is None else repr(plug_in)
+
+
+def _latency(simulation: Simulation) -> dict[str, float]:
+    """Return how long answers of the advisor took; nothing where there is none."""
+    advice = simulation.columns.advice
+    return {} if advice is None else advice.latency()
 
 
 def collect(

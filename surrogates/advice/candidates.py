@@ -32,7 +32,7 @@ def counts_of(job: Job, machine_nodes: int, most: int) -> Counts:
     wanted = np.linspace(logs[0], logs[-1], max(most - 1, 2))
     after = np.clip(np.searchsorted(logs, wanted), 1, len(logs) - 1)
     nearest = np.where(wanted - logs[after - 1] < logs[after] - wanted, after - 1, after)
-    return counts[np.union1d(nearest, np.flatnonzero(counts == job.nodes))]
+    return np.asarray(counts[np.union1d(nearest, np.flatnonzero(counts == job.nodes))])
 
 
 def most_limit_s(job: Job, cluster: Cluster) -> float:

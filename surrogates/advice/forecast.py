@@ -40,10 +40,22 @@ class Forecast:
         doubt[self.asked] = 0.0
         return np.asarray(doubt)
 
+    def widened(self, margin: float) -> Forecast:
+        """Return the forecast with upper bounds raised by *margin*, in log, for each e-fold from the count asked for."""
+        away = np.abs(np.log(self.nodes / self.nodes[self.asked]))
+        upper_s = self.upper_run_s * np.exp(margin * away)
+        return Forecast(self.nodes, self.run_s, upper_s, self.power_w, self.supported, self.asked)
+
     def at(self, places: NDArray[np.int64]) -> Forecast:
         """Return the counts at *places*, ascending, among them the one asked for."""
-        parts = (column[places] for column in (self.nodes, self.run_s, self.upper_run_s, self.power_w, self.supported))
-        return Forecast(*parts, asked=int(np.flatnonzero(places == self.asked)[0]))
+        return Forecast(
+            self.nodes[places],
+            self.run_s[places],
+            self.upper_run_s[places],
+            self.power_w[places],
+            self.supported[places],
+            int(np.flatnonzero(places == self.asked)[0]),
+        )
 
 
 def is_sound(forecast: Forecast) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@ import copy
 import math
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,16 +57,13 @@ class FrontAdvisor(RuleAdvisor):
     refit_jobs: int = 20_000
     least_jobs: int = 200
 
-    before: ClassVar[pd.DataFrame | None]
-    """Outcomes of the jobs in `history`."""
-
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.refit_every_s > 0:
             raise InvalidArgument(f"The advisor learns every {self.refit_every_s} s.", "Give seconds above 0, or inf.")
         self._make_engine = None if self.engine == EXACT else registry.find("search", self.engine)
         self._first = surrogate_of(self.surrogate)
-        self.before = _outcomes(self.history)
+        self._before = _outcomes(self.history)
         self._is_first_fitted = is_fitted(self._first)
         self._begin()
 
@@ -99,16 +96,21 @@ class FrontAdvisor(RuleAdvisor):
         """Remember how *job* went."""
         self._experience.note(job, outcome)
 
+    @property
+    def before(self) -> pd.DataFrame | None:
+        """Outcomes of the jobs in `history`."""
+        return self._before
+
     def learn(self) -> Self:
         """Fit the surrogate to the history now and not at the first question; return self, with `surrogate` fitted."""
         if not self._is_first_fitted:
-            if self.before is None or not len(self.before):
+            if self._before is None or not len(self._before):
                 raise InvalidArgument(
                     "The advisor has no history to learn from.", "Give history=, or a fitted surrogate."
                 )
-            self._first.fit(self.before.tail(self.refit_jobs))
+            self._first.fit(self._before.tail(self.refit_jobs))
             self._is_first_fitted = True
-        self.surrogate, self.history = self._first, self.before
+        self.surrogate, self.history = self._first, self._before
         self._begin()
         return self
 
@@ -123,7 +125,7 @@ class FrontAdvisor(RuleAdvisor):
         return answer(self, job_of(job), cluster)
 
     def _begin(self) -> None:
-        self._experience = Experience(self.before)
+        self._experience = Experience(self._before)
         self._model, self._is_fitted = self._first, self._is_first_fitted
         self._next_fit_s = math.inf if self._is_fitted and math.isinf(self.refit_every_s) else -math.inf
 
@@ -132,14 +134,14 @@ class FrontAdvisor(RuleAdvisor):
         if self._next_fit_s == -math.inf and self._is_fitted:
             self._next_fit_s = now_s + self.refit_every_s
             return
-        known = len(self._experience) + (0 if self.before is None else len(self.before))
+        known = len(self._experience) + (0 if self._before is None else len(self._before))
         if known < self.least_jobs:
             return
         self._next_fit_s = now_s + self.refit_every_s
         model = copy.deepcopy(self._first)
         model.fit(self._experience.outcomes(self.refit_jobs))
         self._model, self._is_fitted = model, True
-        if self.before is not None and not len(self._experience):
+        if self._before is not None and not len(self._experience):
             self._first, self._is_first_fitted = model, True  # what the earlier log taught outlasts a run
 
 

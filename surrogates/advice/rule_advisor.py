@@ -31,6 +31,8 @@ class RuleAdvisor(Advisor):
         rule: see `hpcsim.surrogates.advice.rules`.
         guard: while anybody waits, advise no count that takes more node-seconds than the request.
         allow_unsafe: let rules that ruin a queue run without the guard, for studies that show so.
+        margin: by how much the upper run time grows, in log, for each e-fold between a count and the one asked
+            for: nobody has measured this job elsewhere.
         caution: 0 to 1; how far towards the upper bound the run time at another count is taken.
         support: advise only counts near those at which the application has run.
         most_counts: how many counts to forecast at most.
@@ -43,6 +45,7 @@ class RuleAdvisor(Advisor):
     rule: str = "qa(2, 1)"
     guard: bool = True
     allow_unsafe: bool = False
+    margin: float = 0.3
     caution: float = 0.5
     support: bool = True
     most_counts: int = 64
@@ -56,6 +59,7 @@ class RuleAdvisor(Advisor):
         self._rule = rules.parse(self.rule)
         for name in ("caution", "adoption", "exploration"):
             _check(name, getattr(self, name), 0 <= getattr(self, name) <= 1, "a share from 0 to 1")
+        _check("margin", self.margin, 0 <= self.margin < math.inf, "a number from 0")
         _check("most_counts", self.most_counts, self.most_counts >= 2, "a whole number from 2")
         _check("depth", self.depth, self.depth >= 0, "a whole number from 0")
         _check("power_budget_w", self.power_budget_w, self.power_budget_w > 0, "watts above 0")
@@ -87,7 +91,7 @@ class RuleAdvisor(Advisor):
         places = candidates.sound_places(forecast)
         if not len(places):
             return kept(job, "kept-no-support")
-        return self._choose(job, forecast.at(places), system)
+        return self._choose(job, forecast.at(places).widened(self.margin), system)
 
     def _choose(self, job: Job, forecast: Forecast, system: System) -> Advice:
         most_s = candidates.most_limit_s(job, system.cluster)

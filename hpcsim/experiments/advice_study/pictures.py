@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hpcsim.errors import MissingExtra
 from hpcsim.experiments.advice_study.plan import USERS
@@ -44,7 +44,7 @@ def draw(table: pd.DataFrame, folder: Path) -> list[Path]:
     return files
 
 
-def _point(axes: object, row: dict[str, float], place: int) -> None:
+def _point(axes: Any, row: dict[Any, Any], place: int) -> None:
     x, y = row["turnaround_s"], row["total_energy_j"]
     spans = [
         [[max(value - low, 0.0)], [max(high - value, 0.0)]] if low == low else None  # noqa: PLR0124 - NaN
@@ -54,4 +54,4 @@ def _point(axes: object, row: dict[str, float], place: int) -> None:
         )
     ]
     marker = "*" if row["arm"] == USERS else "os^Dv<>PX"[place // 10 % 9]
-    axes.errorbar(x, y, xerr=spans[0], yerr=spans[1], fmt=marker, ms=7, lw=0.8, label=str(row["arm"]))  # type: ignore[attr-defined]
+    axes.errorbar(x, y, xerr=spans[0], yerr=spans[1], fmt=marker, ms=7, lw=0.8, label=str(row["arm"]))

@@ -111,7 +111,7 @@ def preset(name: str) -> Preset:
 
 def cells(size: Preset) -> list[Cell]:
     """Return the cells of a study, seed by seed, those of one scenario together and its users' own first."""
-    found = {}
+    found: dict[str, Cell] = {}
     for seed in range(FIRST_SEED, FIRST_SEED + size.seeds):
         for factor, scenario, arm in _design(size):
             for part in (Arm(USERS, USERS), arm):

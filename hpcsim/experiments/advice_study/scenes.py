@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -57,12 +58,12 @@ def scene(scenario: Scenario, seed: int, jobs: int, history: int) -> Scene:
 def machine_of(scenario: Scenario) -> Cluster:
     """Return the machine: like nodes, jobs of up to a day, and a power cap where the scenario has one."""
     power = NodePower(idle_w=IDLE_W, busy_w=BUSY_W, waiting_share=0.5)
-    cap_w = BUSY_W * scenario.nodes * scenario.cap_share
+    cap_w = BUSY_W * scenario.nodes * scenario.cap_share if scenario.cap_share < 1 else math.inf
     return Cluster(
         groups=(NodeGroup(name="nodes", nodes=scenario.nodes, power=power),),
         partitions=(Partition(name="batch", groups=("nodes",), max_limit_s=DAY_S),),
         tariff=TARIFF,
-        **({"power_cap_w": cap_w} if scenario.cap_share < 1 else {}),
+        power_cap_w=cap_w,
     )
 
 
