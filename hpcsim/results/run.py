@@ -83,9 +83,8 @@ def simulate(
         "advisor": _shown(advisor),
         "scaling": _shown(scaling),
         **({} if advice_budget_s is None else {"advice_budget_s": advice_budget_s}),
-        **({"power_trace": power_trace} if cluster.has_power else {}),
     }
-    began, clock = datetime.now(UTC), perf_counter()
+    clock = perf_counter()
     simulation = Simulation(
         workload,
         cluster,
@@ -102,7 +101,9 @@ def simulate(
         scaling=scaling,
         power_trace=power_trace,
     )
-    timings: dict[str, Any] = {"began": began.isoformat(timespec="seconds")}
+    if cluster.has_power:
+        options["power_trace"] = power_trace
+    timings: dict[str, Any] = {"began": datetime.now(UTC).isoformat(timespec="seconds")}
     try:
         simulation.run(until)
     except (InvalidDecision, PolicyFailed, StalledPolicy) as error:
@@ -111,7 +112,7 @@ def simulate(
         partial.timings = timings | {"simulate_s": perf_counter() - clock}
         error.partial = partial
         raise
-    timings |= {"simulate_s": perf_counter() - clock}
+    timings["simulate_s"] = perf_counter() - clock
     result = collect(simulation, seed=seed, until_s=until, options=options)
     result.timings = timings | _latency(simulation) | {"total_s": perf_counter() - clock}
     return result

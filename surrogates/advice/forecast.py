@@ -41,7 +41,7 @@ class Forecast:
         return np.asarray(doubt)
 
     def widened(self, margin: float) -> Forecast:
-        """Return the forecast with upper bounds raised by *margin*, in log, for each e-fold from the count asked for."""
+        """Return the forecast with upper bounds raised by *margin*, in log, for each e-fold from the request."""
         away = np.abs(np.log(self.nodes / self.nodes[self.asked]))
         upper_s = self.upper_run_s * np.exp(margin * away)
         return Forecast(self.nodes, self.run_s, upper_s, self.power_w, self.supported, self.asked)
