@@ -15,7 +15,6 @@ class Oracle(RuleAdvisor):
     """Advise by the truth, with no doubt: an upper bound for advisors with the same rule, and no advisor to deploy."""
 
     clairvoyant = True
-    margin: float = 0.0
 
     def forecast(self, job: Job, counts: NDArray[np.int64], system: System) -> Forecast | None:
         """Return the truth about *job*."""

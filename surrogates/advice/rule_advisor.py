@@ -45,7 +45,7 @@ class RuleAdvisor(Advisor):
     rule: str = "qa(2, 1)"
     guard: bool = True
     allow_unsafe: bool = False
-    margin: float = 0.3
+    margin: float = 0.0
     caution: float = 0.5
     support: bool = True
     most_counts: int = 64
