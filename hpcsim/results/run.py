@@ -107,10 +107,9 @@ def simulate(
     try:
         simulation.run(until)
     except (InvalidDecision, PolicyFailed, StalledPolicy) as error:
-        partial = collect(simulation, seed=seed, until_s=until, options=options)
+        partial = error.partial = collect(simulation, seed=seed, until_s=until, options=options)
         partial.provenance = failed(partial.provenance, error)
         partial.timings = timings | {"simulate_s": perf_counter() - clock}
-        error.partial = partial
         raise
     timings["simulate_s"] = perf_counter() - clock
     result = collect(simulation, seed=seed, until_s=until, options=options)
