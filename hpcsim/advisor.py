@@ -30,7 +30,8 @@ class Advice:
 
     Only advice with the reason ``advised`` changes a job; its `nodes` are one of the job's
     `allowed_nodes` or what it asks for. With any other reason `nodes` repeats the request.
-    `front` holds the trade-offs considered, as (nodes, run time in s, power in W).
+    `front` holds the trade-offs considered, as (nodes, run time in s, power in W). `propensity` is the
+    probability with which this answer was given: below 1 where the advisor explores.
     """
 
     nodes: int
@@ -38,6 +39,7 @@ class Advice:
     reason: Reason
     front: tuple[tuple[int, float, float], ...] = ()
     prediction: Prediction | None = None
+    propensity: float = 1.0
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -47,8 +49,8 @@ class Advisor(ABC):
     An advisor that raises or answers nonsense never breaks a run: the request stands, counted.
 
     Attributes:
-        clairvoyant: it may call `System.true_run_time_s`, also of ``job.advised(nodes, limit_s)``;
-            only for upper bounds.
+        clairvoyant: it may call `System.true_run_time_s` and `System.true_power_w`, also of
+            ``job.advised(nodes, limit_s)``; only for upper bounds.
     """
 
     clairvoyant: ClassVar[bool] = False

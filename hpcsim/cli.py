@@ -28,6 +28,8 @@ class _Root(CommandGroup):
         "sweep": "sweep:sweep",
         "tune": "tune:tune",
         "validate": "validate:validate",
+        "advise": "advise:advise",
+        "advise-study": "advise_study:advise_study",
         "explain": "explain:explain",
         "report": "report:report",
         "plot": "plot:plot",

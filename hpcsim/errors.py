@@ -82,7 +82,7 @@ class InvariantViolation(HpcsimError, AssertionError):
 
 
 class PolicyCheckFailed(HpcsimError, AssertionError):
-    """A policy breaks rules of `hpcsim.testing`; the message says which, and shows how."""
+    """A policy, an advisor or a surrogate breaks rules of `hpcsim.testing`; the message says which, and how."""
 
 
 class Unsupported(HpcsimError, ValueError):

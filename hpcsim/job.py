@@ -113,7 +113,8 @@ class JobOutcome:
     """What happened to a job. Times in seconds; NaN where the job never got so far.
 
     `node_ids` are written as intervals with both ends included, ``"0-127,130"``; `attempts` counts
-    allocations and `lost_node_s` the node-seconds of those that were lost to a failure.
+    allocations and `lost_node_s` the node-seconds of those that were lost to a failure. `energy_j` is
+    what the last one drew, in joules, where the machine's power is described.
     """
 
     row: int
@@ -128,6 +129,7 @@ class JobOutcome:
     node_ids: str
     attempts: int = 1
     lost_node_s: float = 0.0
+    energy_j: float = math.nan
 
     @property
     def wait_s(self) -> float:

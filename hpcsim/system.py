@@ -6,6 +6,7 @@ implementation is in `hpcsim.engine.view`.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -133,3 +134,12 @@ class System(ABC):
         Raises:
             Clairvoyance: the policy's class does not say ``clairvoyant = True``.
         """
+
+    def true_power_w(self, job: Job) -> float:
+        """Return the mean power that *job* would really draw, in watts; NaN where nobody knows.
+
+        Raises:
+            Clairvoyance: as `true_run_time_s`.
+        """
+        self.true_run_time_s(job)
+        return math.nan

@@ -121,11 +121,15 @@ class ScalingLaw(Advisor):
 
 def advised(job: Job, nodes: int, limit_s: float, front: Front = ()) -> Advice:
     """Return advice to run *job* on *nodes*; whole seconds of its limit stay whole, rounded up."""
+    return Advice(nodes=nodes, limit_s=whole_limit_s(job, limit_s), reason="advised", front=front)
+
+
+def whole_limit_s(job: Job, limit_s: float) -> float:
+    """Return *limit_s*, rounded up to whole seconds where the limit of *job* is whole."""
     is_whole = isinstance(job.limit_s, int) and math.isfinite(limit_s)
-    rounded_s = math.ceil(limit_s - 1e-9) if is_whole else limit_s
-    return Advice(nodes=nodes, limit_s=rounded_s, reason="advised", front=front)
+    return math.ceil(limit_s - 1e-9) if is_whole else limit_s
 
 
-def kept(job: Job, reason: Reason, front: Front = ()) -> Advice:
+def kept(job: Job, reason: Reason, front: Front = (), propensity: float = 1.0) -> Advice:
     """Return advice to leave *job* as its user asked."""
-    return Advice(nodes=job.nodes, limit_s=job.limit_s, reason=reason, front=front)
+    return Advice(nodes=job.nodes, limit_s=job.limit_s, reason=reason, front=front, propensity=propensity)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,9 @@ class Learned(Surrogate):
         sampler: which rows to learn from: a `hpcsim.surrogates.sampling.Sampler`, text such as
             ``difficulty:rate=0.5``, or None for all.
     """
+
+    takes_rows: ClassVar[bool] = True
+    """Contexts may be `hpcsim.surrogates.features.rows.ContextRows`, which cost less than a data frame."""
 
     seed: int = 0
     sampler: Sampler | str | None = None

@@ -5,8 +5,10 @@ An advisor is somebody else's model: whatever it raises or answers, the run goes
 
 from __future__ import annotations
 
+import math
 import operator
 from numbers import Real
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,9 @@ from hpcsim.system import System
 class AdviceDesk:
     """Where each job passes on its way into the queue, if a run has an advisor."""
 
-    def __init__(self, advisor: Advisor, scalings: Scalings, log: AdviceLog) -> None:
+    def __init__(self, advisor: Advisor, scalings: Scalings, log: AdviceLog, budget_s: float = math.inf) -> None:
+        """*budget_s* is how long an answer may take by the wall clock; a later one is discarded."""
+        self._budget_s = budget_s
         self._advisor = advisor
         self._scalings = scalings
         self._log = log
@@ -49,6 +53,11 @@ class AdviceDesk:
         self._log.record(effective, reason)
         return effective
 
+    def asked_again(self, asked: Job) -> None:
+        """Note that a job is back as its user asked for it: advice had killed it."""
+        self._log.requeued += 1
+        self._log.effective.pop(asked.row, None)
+
     def heard(self, job: Job, outcome: JobOutcome, _: System) -> None:
         """Let the advisor learn from a finished job; it sees the system by its own view."""
         try:
@@ -61,10 +70,12 @@ class AdviceDesk:
         if not len(asked.allowed_nodes) or self._scalings.run_ratio(asked, asked.nodes) is None:
             return "kept-rigid", asked
         try:
-            advice = self._advisor.advise(asked, self._system)
-            fault = fault_of(advice, asked)
+            advice, lateness = self._asked(asked)
+            fault = lateness or fault_of(advice, asked)
             if fault:
                 return self._refuse(fault, asked)
+            if advice.propensity < 1:
+                self._log.propensity[asked.row] = float(advice.propensity)
             if advice.reason != "advised":
                 return advice.reason, asked
             nodes, limit_s = operator.index(advice.nodes), _plain(advice.limit_s)
@@ -73,6 +84,17 @@ class AdviceDesk:
         if self._scalings.run_ratio(asked, nodes) is None:
             return "kept-rigid", asked
         return "advised", asked if (nodes, limit_s) == (asked.nodes, asked.limit_s) else asked.advised(nodes, limit_s)
+
+    def _asked(self, asked: Job) -> tuple[Advice, str]:
+        """Return the answer, and what is to be said of its time if it came too late."""
+        began_s = perf_counter()
+        advice = self._advisor.advise(asked, self._system)
+        took_s = perf_counter() - began_s
+        self._log.wall_s.append(took_s)
+        if took_s <= self._budget_s:
+            return advice, ""
+        self._log.late += 1
+        return advice, f"answered after {took_s:.3g} s, the budget is {self._budget_s:g} s"
 
     def _refuse(self, fault: str, asked: Job) -> tuple[Reason, Job]:
         self._log.blame(f"About job {asked.job_id} it {fault}")
@@ -85,7 +107,7 @@ def fault_of(advice: Any, asked: Job) -> str:
         return f"answered with a {type(advice).__name__}, not with Advice"
     if not (isinstance(advice.reason, str) and advice.reason in REASONS):
         return f"gave the reason {_shown(advice.reason)}, which is none of {', '.join(REASONS)}"
-    fault = _fault_of_count(advice, asked)
+    fault = _fault_of_count(advice, asked) or _fault_of_propensity(advice.propensity)
     return fault if fault or advice.reason != "advised" else _fault_of_limit(advice.limit_s, asked)
 
 
@@ -105,6 +127,11 @@ def _fault_of_limit(limit_s: Any, asked: Job) -> str:
         return f"advised a limit of {_shown(limit_s)}, which is no time"
     seconds = float(limit_s)
     return "" if seconds > 0 or seconds == asked.limit_s else f"advised a limit of {limit_s} s"
+
+
+def _fault_of_propensity(propensity: Any) -> str:
+    is_share = isinstance(propensity, Real) and not isinstance(propensity, bool) and 0 < float(propensity) <= 1
+    return "" if is_share else f"gave its answer the probability {_shown(propensity)}"
 
 
 def _plain(limit_s: Any) -> float:

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import Any
+
 from hpcsim.engine.advice import AdviceDesk
+from hpcsim.engine.columns import CODE, LostAttempt
 from hpcsim.engine.jobs import JobLife
-from hpcsim.job import Job
+from hpcsim.engine.ledger import Allocation
+from hpcsim.engine.truth import Fate
+from hpcsim.job import Job, JobState
+from hpcsim.node_ids import Interval
+
+_TIMEOUT = CODE[JobState.TIMEOUT]
+KILLED_BY_ADVICE = "killed by advice, queued again as asked for"
 
 
 class AdvisedLife(JobLife):
     """Queues the effective job in place of the one that was submitted.
+
+    A job that reaches the limit that advice gave it, and would have ended within the one its user gave,
+    was killed by advice: it is queued again, at the end, as its user asked for it.
 
     Attributes:
         desk: where advice is asked for.
     """
 
     desk: AdviceDesk
+
+    def __init__(self, *parts: Any, **options: Any) -> None:
+        super().__init__(*parts, **options)
+        self._asked_fates: dict[int, Fate] = {}  # of running jobs that advice changed
+        self._spoilt: set[int] = set()  # rows of jobs that advice has killed
 
     def admit(self, job: Job) -> None:
         """Put the effective job into the queue, or reject it: judged is what would run, not what was asked."""
@@ -42,3 +61,38 @@ class AdvisedLife(JobLife):
         if reason:
             self.reject(effective, reason)
         return effective
+
+    def start(self, job: Job, intervals: Sequence[Interval] | None) -> None:
+        """Start a waiting job that fits; how it would go as asked for is remembered."""
+        fate = None if job.requested is None else self.truth.asked_fate(job.row)
+        super().start(job, intervals)
+        if fate is not None:
+            self._asked_fates[job.row] = fate
+
+    def _end(self, held: Allocation) -> None:
+        asked, fate = held.job.requested, self._asked_fates.pop(held.job.row, None)
+        if asked is None or fate is None or held.end_state != _TIMEOUT or fate[0] > asked.limit_s + self._grace_s:
+            super()._end(held)
+        else:
+            self._queue_again(held, asked, fate)
+
+    def _attempts_of(self, row: int) -> int:
+        return 1 + (row in self._spoilt)
+
+    def _queue_again(self, held: Allocation, asked: Job, fate: Fate) -> None:
+        """End an attempt that advice has spoilt, and put the job as asked for behind the others."""
+        now_s = self.env._now
+        self.ledger.end(asked.row)
+        area_node_s = held.job.area_node_s if held.job.limit_s < math.inf else 0.0
+        self.columns.queued_again(asked.row, LostAttempt(now_s, held.end_state, area_node_s))
+        self.truth.restore(asked.row, fate)
+        self.desk.asked_again(asked)
+        if self._checker:
+            self._checker.queued_again(asked, now_s, held.intervals)
+        if self._observers.end:
+            self._tell_attempt(held, KILLED_BY_ADVICE)
+        self._spoilt.add(asked.row)
+        self._keeper.append(asked)
+        if self._observers.submit:
+            self._observers.tell(self._observers.submit, asked, self._system)
+        self.look_again()

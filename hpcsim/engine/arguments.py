@@ -68,12 +68,13 @@ def check_grace(grace_s: Any) -> None:
         raise WorkloadError(f"The grace period is {_shown(grace_s)} s.", "Give seconds, 0 or more.")
 
 
-def check_scaling(scaling: Any) -> None:
-    """Refuse what is no law of speed-up; None is none.
+def check_scaling(scaling: Any, advice_budget_s: Any) -> None:
+    """Refuse what is no law of speed-up, and a time budget of advice that is none; None is none.
 
     Raises:
-        InvalidArgument: it is of another type.
+        InvalidArgument: one is of another type, or the budget is 0 or less.
     """
+    _check_advice_budget(advice_budget_s)
     if scaling is not None:
         _check_kind("scaling", scaling, SpeedUp, "Give a law, as hpcsim.speedup.Amdahl(0.05).")
 
@@ -87,6 +88,14 @@ def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
     if value not in choices:
         known = ", ".join(str(choice) for choice in choices if choice is not None)
         raise InvalidArgument(f"The argument `{name}` is {_shown(value)}.", f"Give one of {known}.")
+
+
+def _check_advice_budget(budget_s: Any) -> None:
+    if budget_s is None:
+        return
+    is_number = isinstance(budget_s, Real) and not isinstance(budget_s, bool)
+    if not is_number or not budget_s > 0:
+        raise InvalidArgument(f"The time budget of advice is {budget_s!r}.", "Give seconds above 0, or None.")
 
 
 def check_until(until: Any, now_s: float) -> None:

@@ -81,14 +81,22 @@ class InvariantChecker:
             self._busy[low : high + 1] = bytes(high - low + 1)
         self._used -= job.nodes
 
+    def queued_again(self, asked: Job, now_s: float, intervals: Iterable[Interval]) -> None:
+        """A running job was killed on other nodes than *asked*, gave them back, and waits for those."""
+        self._release(asked, now_s, intervals)
+        self._waiting[asked.row] = (asked.nodes, asked.limit_s)
+
     def ended(self, job: Job, now_s: float, intervals: Iterable[Interval]) -> None:
         """A running job has ended and given its nodes back."""
+        self._release(job, now_s, intervals)
+        self._close(job)
+
+    def _release(self, job: Job, now_s: float, intervals: Iterable[Interval]) -> None:
         self._advance(now_s)
         self._demand(job.row in self._running, job, "ended without running")
-        _, start_s, held = self._running.pop(job.row)
+        running, start_s, held = self._running.pop(job.row)
         self._demand(list(held) == list(intervals), job, "gave back other nodes than it held")
-        self._close(job)
-        self._vacate(job, held)
+        self._vacate(running, held)
         self._held -= count_nodes(held)
         self._jobs_node_s += count_nodes(held) * (now_s - start_s)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from math import nan
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,19 @@ STATES = tuple(JobState)
 CODE = {state: code for code, state in enumerate(STATES)}
 OPEN = 254
 NOT_SUBMITTED = 255
+
+
+class LostAttempt(NamedTuple):
+    """An attempt after which its job waited again.
+
+    Attributes:
+        end_s: when it ended; code: how, an index into `STATES`.
+        area_node_s: requested node-seconds of the job as it waited for this attempt; 0 without a limit.
+    """
+
+    end_s: float
+    code: int
+    area_node_s: float
 
 
 class RunColumns:
@@ -38,6 +52,7 @@ class RunColumns:
         books: which ledger kept the nodes, see `hpcsim.engine.need`.
         energy: what was drawn, where the machine's power is described.
         advice: what an advisor said of each job, where the run has one.
+        lost: attempt -> `LostAttempt`, of attempts after which the job was queued again.
         added: jobs that were submitted during the run, in row order after the workload's.
     """
 
@@ -54,6 +69,7 @@ class RunColumns:
         self.promise_row = array("q")
         self.promise_at_s = array("d")
         self.promise_start_s = array("d")
+        self.lost: dict[int, LostAttempt] = {}
         self.added: list[Job] = []
         self.energy: EnergyLog | None = None
         self.advice: AdviceLog | None = None
@@ -92,8 +108,15 @@ class RunColumns:
 
     def restarted(self, row: int, now_s: float) -> None:
         """Move the start of a job's last attempt."""
-        last = max(at for at, owner in enumerate(self.attempt_row) if owner == row)
-        self.attempt_start_s[last] = now_s
+        self.attempt_start_s[self._last_attempt(row)] = now_s
+
+    def queued_again(self, row: int, lost: LostAttempt) -> None:
+        """Record that a job's last attempt was lost: the job waits again."""
+        self.lost[self._last_attempt(row)] = lost
+
+    def _last_attempt(self, row: int) -> int:
+        owners = self.attempt_row
+        return next(at for at in range(len(owners) - 1, -1, -1) if owners[at] == row)
 
     def ended(self, row: int, now_s: float, code: int) -> None:
         """Record a job's end, and so its last attempt's where there was one."""

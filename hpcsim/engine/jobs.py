@@ -164,7 +164,7 @@ class JobLife:
         if self._checker:
             self._checker.ended(job, now_s, held.intervals)
         if self._observers.end:
-            self._tell_end(job, STATES[held.end_state], held.start_s, held.node_ids, attempts=1)
+            self._tell_attempt(held)
 
     def _close_unstarted(self, job: Job, state: JobState, reason: str) -> None:
         row = job.row
@@ -176,15 +176,33 @@ class JobLife:
         if self._checker:
             self._checker.closed_unstarted(job, self.env._now)
         if self._observers.end:
-            self._tell_end(job, state, math.nan, "", attempts=0)
+            self._tell_end(job, state, math.nan, "", 0)
 
-    def _tell_end(self, job: Job, state: JobState, start_s: float, node_ids: str, attempts: int) -> None:
+    def _tell_attempt(self, held: Allocation, reason: str | None = None) -> None:
+        """Tell that an attempt has ended, for *reason* or what is recorded for its job."""
+        state, attempts = STATES[held.end_state], self._attempts_of(held.job.row)
+        self._tell_end(held.job, state, held.start_s, held.node_ids, attempts, held.energy_j, reason)
+
+    def _attempts_of(self, row: int) -> int:
+        """Return how many attempts a job that runs has had."""
+        return 1
+
+    def _tell_end(
+        self,
+        job: Job,
+        state: JobState,
+        start_s: float,
+        node_ids: str,
+        attempts: int,
+        energy_j: float = math.nan,
+        reason: str | None = None,
+    ) -> None:
         row, now_s = job.row, self.env._now
         outcome = JobOutcome(
             row,
             job.job_id,
             state,
-            self.columns.reasons.get(row, ""),
+            self.columns.reasons.get(row, "") if reason is None else reason,
             job.submit_s,
             self.columns.eligible_s[row],
             start_s,
@@ -192,6 +210,7 @@ class JobLife:
             job.nodes,
             node_ids,
             attempts,
+            energy_j=energy_j,
         )
         self._observers.tell(self._observers.end, job, outcome, self._system)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -24,7 +25,7 @@ from hpcsim.profile import Profile, Release, Shadow, first_fit
 class Allocation(Happening):
     """Nodes held by a running job, and the event of its end.
 
-    `limit_end_s` is the job's latest end by its request.
+    `limit_end_s` is the job's latest end by its request, `energy_j` what it has drawn, NaN where nobody measures.
     """
 
     def __init__(self, job: Job, start_s: float, intervals: Sequence[Interval]) -> None:
@@ -32,6 +33,7 @@ class Allocation(Happening):
         self.start_s = start_s
         self.limit_end_s = start_s + job.limit_s
         self.intervals = intervals
+        self.energy_j = math.nan
         self.run_s: float
         self.end_state: int
 

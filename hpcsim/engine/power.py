@@ -234,6 +234,7 @@ class PowerBook:
     def _begin(self, drawing: Drawing) -> None:
         self._advance()
         drawing.since_s = self._env._now
+        drawing.held.energy_j = 0.0
         drawing.committed_w = declared_w(drawing.held.job, drawing.shares)
         for at, nodes in drawing.by_class:
             self._used[at] += nodes
@@ -259,6 +260,7 @@ class PowerBook:
         if now_s > drawing.since_s:
             self.log.span(drawing.held.job.row, drawing.since_s, now_s, watts)
             self._jobs_j.add(watts * (now_s - drawing.since_s))
+            drawing.held.energy_j += watts * (now_s - drawing.since_s)
             drawing.since_s = now_s
 
     def _rest_w(self) -> tuple[float, float, float]:

@@ -24,6 +24,7 @@ class Scalings:
         self._workload = workload
         self._rows = len(workload) if has_truth(workload) else 0
         self._declared = declared
+        self._last: tuple[int, JobScaling | None] = (-1, None)  # whoever asks about a job asks several times
 
     def run_ratio(self, asked: Job, nodes: int) -> float | None:
         """Return by what factor *asked* runs longer on *nodes*; None where nobody knows."""
@@ -43,6 +44,11 @@ class Scalings:
         ratio = _positive(lambda: float(curve.job_w(nodes, law) / curve.job_w(asked.nodes, law)))
         return 1.0 if ratio is None else ratio
 
+    def power_w(self, asked: Job, nodes: int) -> float:
+        """Return the mean power in watts of *asked* on *nodes*, by the workload's truth; NaN where it has none."""
+        scaling = self._truth(asked)
+        return math.nan if scaling is None else float(scaling.power_w(nodes))
+
     def efficiency(self, asked: Job, nodes: int) -> float:
         """Return the parallel efficiency of *asked* on *nodes*, at most 1; 1 where nobody knows."""
         law = self._law(asked)
@@ -56,7 +62,12 @@ class Scalings:
         return self._declared
 
     def _truth(self, asked: Job) -> JobScaling | None:
-        return scaling_of(self._workload, asked.row) if asked.row < self._rows else None
+        row = asked.row
+        if row >= self._rows:
+            return None
+        if self._last[0] != row:
+            self._last = (row, scaling_of(self._workload, row))
+        return self._last[1]
 
 
 def _positive(figure: Callable[[], float]) -> float | None:

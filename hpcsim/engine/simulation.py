@@ -70,6 +70,8 @@ class Simulation:
         kill_at_limit: False lets jobs outlive their limits.
         feedback: honour dependencies and think times of the log.
         advisor: node-count advice at submission; without one each job runs at the count it asks for.
+        advice_budget_s: seconds of wall-clock time that an answer may take; a later one is discarded, and
+            the run depends on how fast the machine is.
         scaling: how moldable jobs scale of whose run times at other counts the workload knows nothing;
             without it they keep their counts.
         books: which ledger keeps the nodes; default: the cheapest that serves (`hpcsim.engine.need`).
@@ -96,13 +98,15 @@ class Simulation:
         kill_at_limit: bool = True,
         feedback: bool = False,
         advisor: Advisor | None = None,
+        advice_budget_s: float | None = None,
         scaling: SpeedUp | None = None,
         books: Books | None = None,
         power_trace: PowerTrace = "series",
     ) -> None:
         arguments.check_description(workload, cluster)
         arguments.check_plug_ins(policy, recorders, placement, advisor)
-        _check_options(seed, grace_s, scaling, books, power_trace)
+        _check_options(seed, grace_s, books, power_trace)
+        arguments.check_scaling(scaling, advice_budget_s)
         check_requests(workload)
         _refuse_unsupported(workload, feedback)
         self.workload = workload
@@ -114,8 +118,7 @@ class Simulation:
         self.queue = JobQueue()
         kind = books or books_for(workload, cluster)
         self.columns = RunColumns(len(workload), kind)
-        limits_bind = kill_at_limit and grace_s == 0
-        ledger = make_ledger(kind, cluster, placement, limits_bind=limits_bind)
+        ledger = make_ledger(kind, cluster, placement, limits_bind=kill_at_limit and grace_s == 0)
         self._checker = _checker(cluster, ledger) if check else None
         true_power = TruePower(workload, power_trace, scalings)
         self._power = self._connect_power(ledger, grace_s if kill_at_limit else math.inf, true_power)
@@ -135,7 +138,7 @@ class Simulation:
         self._reset(placement, seed)
         observers = Observers(policy, recorders)
         if advisor is not None:
-            self._connect_advisor(advisor, scalings, observers, seed)
+            self._connect_advisor(advisor, scalings, observers, seed, advice_budget_s)
         self._life.connect(observers, self.system)
         if self._power is not None:
             self._connect_hooks(self._power, observers)
@@ -289,11 +292,13 @@ class Simulation:
             rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
             Observers.tell([placement.reset], self.cluster, rng)
 
-    def _connect_advisor(self, advisor: Advisor, scalings: Scalings, observers: Observers, seed: int) -> None:
+    def _connect_advisor(
+        self, advisor: Advisor, scalings: Scalings, observers: Observers, seed: int, budget_s: float | None
+    ) -> None:
         """Let each job pass by the advisor, which has a view and random numbers of its own."""
         assert isinstance(self._life, AdvisedLife)
-        self.columns.advice = AdviceLog(len(self.columns.state))
-        desk = self._life.desk = AdviceDesk(advisor, scalings, self.columns.advice)
+        log = self.columns.advice = AdviceLog(len(self.columns.state), has_budget=budget_s is not None)
+        desk = self._life.desk = AdviceDesk(advisor, scalings, log, math.inf if budget_s is None else budget_s)
         view = self._view(self._life.ledger, advisor)
         rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[1])
         desk.open(self.cluster, rng, view)
@@ -367,10 +372,9 @@ class Simulation:
         )
 
 
-def _check_options(seed: int, grace_s: float, scaling: SpeedUp | None, books: Books | None, trace: PowerTrace) -> None:
+def _check_options(seed: int, grace_s: float, books: Books | None, trace: PowerTrace) -> None:
     arguments.check_seed(seed)
     arguments.check_grace(grace_s)
-    arguments.check_scaling(scaling)
     arguments.check_choice("books", books, (None, *get_args(Books)))
     arguments.check_choice("power_trace", trace, get_args(PowerTrace))
 

@@ -47,12 +47,25 @@ class Truth:
         ratio = self._scalings.run_ratio(job.requested, job.nodes)
         return asked_run_s if ratio is None else asked_run_s * ratio
 
+    def power_w(self, job: Job) -> float:
+        """Return the mean power of a job at its own node count, in watts; NaN where nobody knows."""
+        return self._scalings.power_w(job.requested or job, job.nodes)
+
     def move(self, job: Job) -> None:
         """Let a job that has not started run at its node count of now."""
         asked_run_s, end_state = self._asked_run_s.get(job.row), self._fates[job.row][1]
         if asked_run_s is None:
             self._asked_run_s[job.row] = self._fates[job.row][0]
         self._fates[job.row] = (self.run_s(job), end_state)
+
+    def asked_fate(self, row: int) -> Fate:
+        """Return run time and own end state that a job that has not started would have as its user asked for it."""
+        run_s, end_state = self._fates[row]
+        return self._asked_run_s.get(row, run_s), end_state
+
+    def restore(self, row: int, fate: Fate) -> None:
+        """Give a job that waits again the fate it has at the count asked for."""
+        self._fates[row] = fate
 
     def reveal(self, row: int) -> Fate:
         """Return run time and own end state of a job that starts or leaves, and forget them."""

@@ -118,14 +118,21 @@ class EngineSystem(System):
         return NodePlan(NodeLayout(ledger.cluster), now_s, [self.free], ends, _start)
 
     def true_run_time_s(self, job: Job) -> float:
+        self.__check_clairvoyant(job, "run time")
+        held = self.__ledger.running.get(job.row)
+        return held.run_s if held else self.__life.truth.run_s(job)
+
+    def true_power_w(self, job: Job) -> float:
+        self.__check_clairvoyant(job, "power")
+        return self.__life.truth.power_w(job)
+
+    def __check_clairvoyant(self, job: Job, what: str) -> None:
         policy = self.__policy
         if policy is None or not policy.clairvoyant:
             raise Clairvoyance(
-                f"{type(policy).__name__} asked for the true run time of job {job.job_id}.",
+                f"{type(policy).__name__} asked for the true {what} of job {job.job_id}.",
                 "Use job.limit_s or an estimator, or declare clairvoyant = True in the class.",
             )
-        held = self.__ledger.running.get(job.row)
-        return held.run_s if held else self.__life.truth.run_s(job)
 
 
 def _start(job: Job, _: Claim) -> Start:

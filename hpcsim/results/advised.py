@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 Column = NDArray[Any]
 
-JOB_ADVICE_COLUMNS = ("requested_nodes", "requested_limit_s", "advice")
-"""Further columns of the table of jobs, where the run has an advisor; ``nodes`` and ``limit_s`` are those advised."""
+JOB_ADVICE_COLUMNS = ("requested_nodes", "requested_limit_s", "advice", "advice_propensity")
+"""Further columns of the table of jobs, where the run has an advisor; ``nodes`` and ``limit_s`` are those advised.
+The propensity is the probability of the answer: below 1 where the advisor explores."""
 
 ADVICE_KEYS = {
     "advice_changed": "jobs that run on another node count than they asked for",
+    "advice_requeued": "jobs that were killed by advice and queued again as asked for",
     **{
         "advice_" + reason.replace("-", "_"): text
         for reason, text in {
@@ -42,10 +44,13 @@ def advised_columns(log: AdviceLog, asked_nodes: Column, asked_limit_s: Column, 
 
     codes = np.frombuffer(log.codes, dtype=np.uint8)[rows]
     signed = np.where(codes == NOT_ASKED, -1, codes.astype(np.int16)).astype(np.int8)
+    propensity = np.ones(len(asked_nodes))
+    propensity[list(log.propensity)] = list(log.propensity.values())
     return {
         "requested_nodes": asked_nodes[rows],
         "requested_limit_s": asked_limit_s[rows],
         "advice": pd.Categorical.from_codes(signed, categories=pd.Index(list(REASONS))),
+        "advice_propensity": propensity[rows],
     }
 
 
@@ -54,4 +59,5 @@ def advice_figures(jobs: pd.DataFrame) -> dict[str, int]:
     counts = jobs["advice"].astype(str).value_counts()
     changed = int((jobs["nodes"].to_numpy() != jobs["requested_nodes"].to_numpy()).sum())
     by_reason = {"advice_" + reason.replace("-", "_"): int(counts.get(reason, 0)) for reason in REASONS}
-    return {"advice_changed": changed, **by_reason}
+    requeued = int((jobs["attempts"] > 1).sum())
+    return {"advice_changed": changed, "advice_requeued": requeued, **by_reason}

@@ -41,6 +41,7 @@ def simulate(
     kill_at_limit: bool = True,
     feedback: bool = False,
     advisor: Advisor | str | None = None,
+    advice_budget_s: float | None = None,
     scaling: SpeedUp | None = None,
     power_trace: PowerTrace = "series",
     explain: bool = False,
@@ -62,6 +63,8 @@ def simulate(
         feedback: honour the log's dependencies and think times.
         advisor: node-count advice at submission, by an advisor or its registry name; without one each
             job runs at the node count it asks for.
+        advice_budget_s: seconds of wall-clock time that an answer of the advisor may take; a later one is
+            discarded and counted, and the provenance says that the run is not reproducible.
         scaling: how moldable jobs scale of whose run times at other counts the workload knows nothing;
             without it they keep their counts.
         power_trace: which record of a job's power is simulated where the log has several: its
@@ -78,15 +81,16 @@ def simulate(
     advisor = registry.make("advisors", advisor) if isinstance(advisor, str) else advisor
     options: dict[str, Any] = {
         "check": check,
-        "placement": None if placement is None else repr(placement),
+        "placement": _shown(placement),
         "grace_s": grace_s,
         "kill_at_limit": kill_at_limit,
         "feedback": feedback,
-        "advisor": None if advisor is None else repr(advisor),
-        "scaling": None if scaling is None else repr(scaling),
+        "advisor": _shown(advisor),
+        "scaling": _shown(scaling),
+        **({} if advice_budget_s is None else {"advice_budget_s": advice_budget_s}),
     }
     witness = WaitRecorder() if explain and books_for(workload, cluster) != "counting" else None
-    began, clock = datetime.now(UTC), perf_counter()
+    clock = perf_counter()
     simulation = Simulation(
         workload,
         cluster,
@@ -99,24 +103,34 @@ def simulate(
         kill_at_limit=kill_at_limit,
         feedback=feedback,
         advisor=advisor,
+        advice_budget_s=advice_budget_s,
         scaling=scaling,
         power_trace=power_trace,
     )
     if cluster.has_power:
         options["power_trace"] = power_trace
-    timings: dict[str, Any] = {"began": began.isoformat(timespec="seconds")}
+    timings: dict[str, Any] = {"began": datetime.now(UTC).isoformat(timespec="seconds")}
     try:
         simulation.run(until)
     except (InvalidDecision, PolicyFailed, StalledPolicy) as error:
-        partial = collect(simulation, seed=seed, until_s=until, options=options, waits=witness)
+        partial = error.partial = collect(simulation, seed=seed, until_s=until, options=options, waits=witness)
         partial.provenance = failed(partial.provenance, error)
         partial.timings = timings | {"simulate_s": perf_counter() - clock}
-        error.partial = partial
         raise
-    timings |= {"simulate_s": perf_counter() - clock}
+    timings["simulate_s"] = perf_counter() - clock
     result = collect(simulation, seed=seed, until_s=until, options=options, waits=witness)
-    result.timings = timings | {"total_s": perf_counter() - clock}
+    result.timings = timings | _latency(simulation) | {"total_s": perf_counter() - clock}
     return result
+
+
+def _shown(plug_in: object) -> str | None:
+    return None if plug_in is None else repr(plug_in)
+
+
+def _latency(simulation: Simulation) -> dict[str, float]:
+    """Return how long answers of the advisor took; nothing where there is none."""
+    advice = simulation.columns.advice
+    return {} if advice is None else advice.latency()
 
 
 def collect(

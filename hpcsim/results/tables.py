@@ -14,6 +14,7 @@ from hpcsim.results.advised import JOB_ADVICE_COLUMNS, advised_columns
 from hpcsim.results.asked import Asked, text_column
 from hpcsim.results.energy import JOB_ENERGY_COLUMNS, job_energy
 from hpcsim.results.instants import instants
+from hpcsim.results.lost_attempts import attempt_codes, attempt_ends_s, lost_node_s, queue_spans
 from hpcsim.results.usage import busy_spans, held_nodes
 from hpcsim.workload import Workload
 
@@ -96,7 +97,7 @@ def _jobs(
         "state": _states(state[rows]),
         "state_reason": _reasons(columns.reasons, rows, len(state)),
         "attempts": _attempt_counts(columns, len(state))[rows],
-        "lost_node_s": np.zeros(len(rows)),
+        "lost_node_s": lost_node_s(columns, len(state))[rows],
         "user_id": asked.users(rows),
         "partition": asked.partitions(rows),
     }
@@ -120,10 +121,10 @@ def _attempts(columns: RunColumns, asked: Asked, node_ids: Any) -> pd.DataFrame:
         "job_id": _ids(asked.column("job_id")[rows]),
         "attempt": _ordinals(rows),
         "start_s": np.array(columns.attempt_start_s),
-        "end_s": np.array(np.frombuffer(columns.ended_s)[rows]),
+        "end_s": attempt_ends_s(columns),
         "nodes": _held(columns, asked.effective("nodes", np.int32)[rows]),
         "node_ids": text_column(node_ids),
-        "state": _states(np.frombuffer(columns.state, dtype=np.uint8)[rows]),
+        "state": _states(attempt_codes(columns)),
     }
     return pd.DataFrame({name: table[name] for name in ATTEMPT_COLUMNS}, copy=False)
 
@@ -131,16 +132,13 @@ def _attempts(columns: RunColumns, asked: Asked, node_ids: Any) -> pd.DataFrame:
 def _timeline(columns: RunColumns, asked: Asked, rows: Column) -> pd.DataFrame:
     import pandas as pd
 
-    last = columns.attempt_of()[rows]
     attempt_row = np.frombuffer(columns.attempt_row, dtype=np.int64)
     start_s = np.frombuffer(columns.attempt_start_s)
-    ended_s = np.frombuffer(columns.ended_s)[rows]
     nodes, limit_s = asked.effective("nodes"), asked.effective("limit_s", np.float64)
-    held = start_s, np.frombuffer(columns.ended_s)[attempt_row], _held(columns, nodes[attempt_row])
+    area_node_s = np.where(np.isfinite(limit_s[rows]), nodes[rows] * limit_s[rows], 0)
+    held = start_s, attempt_ends_s(columns), _held(columns, nodes[attempt_row])
     table = instants(
-        np.frombuffer(columns.eligible_s)[rows],
-        np.where(last < 0, ended_s, np.concatenate([start_s, NEVER])[last]),
-        np.where(np.isfinite(limit_s[rows]), nodes[rows] * limit_s[rows], 0),
+        *queue_spans(columns, rows, area_node_s),
         *(busy_spans(columns, held[0], held[1]) if columns.books == "shared" else held),
     )
     return pd.DataFrame({name: table[name] for name in TIMELINE_COLUMNS}, copy=False)
@@ -148,7 +146,8 @@ def _timeline(columns: RunColumns, asked: Asked, rows: Column) -> pd.DataFrame:
 
 def _held(columns: RunColumns, asked_nodes: Column) -> Column:
     """Return the nodes that each attempt held: what was asked, unless the machine rounds requests up."""
-    return asked_nodes if columns.books == "counting" else held_nodes(columns).astype(np.int32)
+    is_known = columns.books == "counting" and not columns.lost
+    return asked_nodes if is_known else held_nodes(columns).astype(np.int32)
 
 
 def _attempt_counts(columns: RunColumns, rows: int) -> Column:

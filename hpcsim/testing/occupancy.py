@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from hpcsim.node_ids import Interval, count_nodes, parse_intervals
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from hpcsim.results.result import Result
 
 Column = NDArray[Any]
@@ -69,20 +71,33 @@ def _timeline_faults(result: Result) -> Iterator[str]:
         yield "the timeline's instants are not in order"
         return
     start_s, end_s = attempts["start_s"].to_numpy(dtype=float), attempts["end_s"].to_numpy(dtype=float)
-    never = jobs["start_s"].isna().to_numpy()
-    eligible_s = jobs["eligible_s"].to_numpy(dtype=float)
-    left_s = np.where(never, jobs["end_s"].to_numpy(dtype=float), jobs["start_s"].to_numpy(dtype=float))
+    eligible_s, left_s = _in_queue(jobs, attempts)
     every_s = np.concatenate([times_s, start_s, end_s, eligible_s, left_s])
     every_s = np.unique(every_s[np.isfinite(every_s)])
     counted = {
         "used_nodes": _held_at(every_s, start_s, end_s, attempts["nodes"].to_numpy()),
-        "queue_length": _held_at(every_s, eligible_s, left_s, np.ones(len(jobs))),
+        "queue_length": _held_at(every_s, eligible_s, left_s, np.ones(len(eligible_s))),
     }
     step = np.searchsorted(times_s, every_s, side="right")
     for name, expected in counted.items():
         shown = np.concatenate([[0], timeline[name].to_numpy()])[step]
         for at in np.flatnonzero(shown != expected)[:1]:
             yield f"the timeline says {name} = {shown[at]:g} at t = {every_s[at]:g} s, the jobs {expected[at]:g}"
+
+
+def _in_queue(jobs: pd.DataFrame, attempts: pd.DataFrame) -> tuple[Column, Column]:
+    """Return when jobs entered the queue and left it: once more after each attempt that was not the last."""
+    never = jobs["start_s"].isna().to_numpy()
+    eligible_s = jobs["eligible_s"].to_numpy(dtype=float)
+    left_s = np.where(never, jobs["end_s"].to_numpy(dtype=float), jobs["start_s"].to_numpy(dtype=float))
+    repeated = attempts[attempts["row"].duplicated(keep=False)]
+    firsts = repeated.groupby("row")["start_s"].first()
+    is_repeated = jobs["row"].isin(firsts.index).to_numpy()
+    left_s[is_repeated] = firsts.reindex(jobs["row"].to_numpy()[is_repeated]).to_numpy()
+    next_start_s = repeated.groupby("row")["start_s"].shift(-1)
+    again = next_start_s.notna().to_numpy()
+    back_s = repeated["end_s"].to_numpy(dtype=float)[again]
+    return np.append(eligible_s, back_s), np.append(left_s, next_start_s.to_numpy(dtype=float)[again])
 
 
 def _held_at(times_s: Column, from_s: Column, to_s: Column, amount: Column) -> Column:

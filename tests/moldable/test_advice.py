@@ -86,12 +86,6 @@ def test_hand_worked_schedule_of_advised_jobs() -> None:
     verify(result, moldable(), Cluster.of_nodes(8), scaling=IDEAL)
 
 
-def test_a_job_that_is_too_slow_at_its_advised_count_is_killed_at_the_advised_limit() -> None:
-    result = simulate(moldable(), Cluster.of_nodes(8), "fcfs", advisor=Says(answers={1: (1, 399)}), scaling=IDEAL)
-    assert ran(result, "state")[0] == "TIMEOUT"
-    assert ran(result, "end_s")[0] == 399
-
-
 def test_rejection_is_judged_after_advice() -> None:
     """On 4 nodes job 2 can run by advice only; job 1 is advised away from what could run."""
     jobs = moldable(allowed_nodes=[(1, 2, 16), (2, 8), ()])

@@ -25,7 +25,7 @@ def view(nodes: int = 64) -> Any:
 
 
 def test_they_are_registered() -> None:
-    assert names("advisors") == ["fixed", "scaling-law", "user-choice"]
+    assert names("advisors") == ["advisor", "fixed", "oracle", "scaling-law", "user-choice"]
     assert repr(make("advisors", "fixed", nodes=4)) == "Fixed(nodes=4)"
 
 

@@ -1,0 +1,84 @@
+"""`hpcsim advise-study`: what node-count advice does to everybody's turnaround and to the machine's energy."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hpcsim.commands import options
+from hpcsim.commands.output import print_json, print_table, results_only, say
+from hpcsim.errors import ExperimentError
+from hpcsim.results.quantities import MISSING, percentage
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def advise_study(
+    *,
+    preset: Annotated[str, typer.Option("--preset", help="smoke (2 minutes), demo (10) or full (hours).")] = "smoke",
+    out: options.Out = None,
+    workers: options.Workers = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in DIR; failed runs again.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Run advisors against the users' own choices: one factor at a time, paired by seed.
+
+    Prints what there is to win, then ratios with 95 % intervals. DIR/tables/system.csv has a row a run.
+    """
+    from hpcsim.experiments.advice_study.study import run
+
+    if out is None:
+        raise ExperimentError("A study needs a folder for its results.", "Add --out DIR.")
+    with results_only():
+        done = run(preset, Path(out), workers=workers, resume=resume, tell=say)
+    if json:
+        tables = {"headroom": done.headroom, "paired": done.paired, "classes": done.classes}
+        print_json({name: table.to_dict("records") for name, table in tables.items()})
+    else:
+        _print_headroom(done.headroom)
+        for scenario, rows in done.paired.groupby("scenario", sort=False):
+            _print_ratios(str(scenario), rows)
+    say(f"{len(done.system)} runs in {done.folder / 'tables' / 'system.csv'}, drawn beside it")
+    if done.errors:
+        failed = f"{len(done.errors)} runs failed; the first: {done.errors[0]}."
+        raise ExperimentError(failed, "--resume tries them again.")
+
+
+def _print_headroom(table: pd.DataFrame) -> None:
+    means = table.drop(columns="seed").groupby("scenario", sort=False).mean()
+    columns = {
+        "efficiency": "efficiency",
+        "least_node_s": "least node-s",
+        "busy_energy_bound": "busy energy",
+        "total_energy_bound": "total energy",
+    }
+    rows = [(str(name), *(f"{row[column]:.3f}" for column in columns)) for name, row in means.iterrows()]
+    print_table("What there is to win, shares of the users' own", ("scenario", *columns.values()), rows)
+
+
+def _print_ratios(scenario: str, table: pd.DataFrame) -> None:
+    headings = ("advisor, rule", "turnaround", "total energy", "busy", "load", "killed")
+    rows = [
+        (
+            str(row["arm"]),
+            _interval(row, "turnaround_s"),
+            _interval(row, "total_energy_j"),
+            *(_plain(row[name]) for name in ("busy_energy_j", "realised_load")),
+            percentage(row["killed_share"]),
+        )
+        for row in table.to_dict("records")
+    ]
+    print_table(f"{scenario}: ratios to the users' own over {table['seeds'].max()} seeds", headings, rows)
+
+
+def _interval(row: dict[Any, Any], name: str) -> str:
+    middle, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
+    return _plain(middle) if math.isnan(low) else f"{middle:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def _plain(value: float) -> str:
+    return MISSING if math.isnan(value) else f"{value:.3f}"

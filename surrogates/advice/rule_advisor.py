@@ -1,0 +1,180 @@
+"""An advisor that forecasts a job at its node counts and lets a rule choose: all but where forecasts come from."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hpcsim.advisor import Advice, Advisor, Reason
+from hpcsim.cluster import Cluster
+from hpcsim.errors import HpcsimError, InvalidArgument
+from hpcsim.job import Job
+from hpcsim.surrogates.advice import candidates, rules
+from hpcsim.surrogates.advice.forecast import Forecast
+from hpcsim.surrogates.advice.waits import DEPTH, PlannedQueue
+from hpcsim.surrogates.advisors import kept, whole_limit_s
+from hpcsim.system import System
+
+Floats = NDArray[np.float64]
+
+FALLBACK = rules.parse("deadline(1.2)")
+"""Chooses in place of a rule that looks at the queue where nobody can say how long a job would wait."""
+
+
+class RuleAdvisor(Advisor):
+    """Advise the count that costs least by a rule, of those that a job may have.
+
+    Args:
+        rule: see `hpcsim.surrogates.advice.rules`.
+        guard: while anybody waits, advise no count that takes more node-seconds than the request.
+        allow_unsafe: let rules that ruin a queue run without the guard, for studies that show so.
+        margin: by how much the upper run time grows, in log, for each e-fold between a count and the one asked
+            for: nobody has measured this job elsewhere.
+        caution: 0 to 1; how far towards the upper bound the run time at another count is taken.
+        support: advise only counts near those at which the application has run.
+        most_counts: how many counts to forecast at most.
+        depth: how many waiting jobs are planned one by one.
+        adoption, adoption_seed: share of users who take advice, and which.
+        power_budget_w: watts that the machine must not exceed by what is known.
+        exploration: share of jobs that get another count near the request, for the sake of learning.
+    """
+
+    rule: str = "qa(2, 1)"
+    guard: bool = True
+    allow_unsafe: bool = False
+    margin: float = 0.0
+    caution: float = 0.5
+    support: bool = True
+    most_counts: int = 64
+    depth: int = DEPTH
+    adoption: float = 1.0
+    adoption_seed: int = 0
+    power_budget_w: float = math.inf
+    exploration: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._rule = rules.parse(self.rule)
+        for name in ("caution", "adoption", "exploration"):
+            _check(name, getattr(self, name), 0 <= getattr(self, name) <= 1, "a share from 0 to 1")
+        _check("margin", self.margin, 0 <= self.margin < math.inf, "a number from 0")
+        _check("most_counts", self.most_counts, self.most_counts >= 2, "a whole number from 2")
+        _check("depth", self.depth, self.depth >= 0, "a whole number from 0")
+        _check("power_budget_w", self.power_budget_w, self.power_budget_w > 0, "watts above 0")
+        if not (self._rule.is_safe or self.guard or self.allow_unsafe):
+            raise InvalidArgument(
+                f"The rule '{self.rule}' ruins the queue without the guard.",
+                "Leave guard on, or set allow_unsafe=True to see it happen.",
+            )
+        self._queue = PlannedQueue(self.depth)
+        self._rng = np.random.default_rng(0)
+
+    def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
+        """Forget the last run."""
+        self._queue = PlannedQueue(self.depth)
+        self._rng = rng
+
+    @abstractmethod
+    def forecast(self, job: Job, counts: NDArray[np.int64], system: System) -> Forecast | None:
+        """Return what *job* is expected to take at *counts*, the one asked for among them; None if nothing is known."""
+
+    def advise(self, job: Job, system: System) -> Advice:
+        """Advise the cheapest count that the guards allow; of equals the fewest nodes."""
+        if not candidates.takes_advice(job, self.adoption, self.adoption_seed):
+            return kept(job, "kept-declined")
+        counts = candidates.counts_of(job, system.cluster.nodes, self.most_counts)
+        forecast = self.forecast(job, counts, system)
+        if forecast is None:
+            return kept(job, "kept-no-support")
+        places = candidates.sound_places(forecast)
+        if not len(places):
+            return kept(job, "kept-no-support")
+        return self._choose(job, forecast.at(places).widened(self.margin), system)
+
+    def _choose(self, job: Job, forecast: Forecast, system: System) -> Advice:
+        most_s = candidates.most_limit_s(job, system.cluster)
+        limits_s = candidates.limits_s(job, forecast, most_s)
+        rule, waits_s = self._waits(job, forecast, limits_s, system)
+        is_open, reason = self._open(forecast, most_s, waits_s, system)
+        cautious_s = forecast.run_s * np.exp(self.caution * forecast.doubt)
+        seen = Forecast(
+            forecast.nodes, cautious_s, forecast.upper_run_s, forecast.power_w, forecast.supported, forecast.asked
+        )
+        moment = rules.Moment(waits_s, len(system.queue), system.cluster.nodes)
+        if self.guard and moment.waiting:
+            is_open &= candidates.spends_no_more(seen)
+        is_open[forecast.asked] = True
+        cost = np.where(is_open, rules.costs(rule, seen, moment), np.inf)
+        greedy = forecast.asked if not np.isfinite(cost).any() else int(np.argmin(cost))
+        chosen, propensity = self._explored(greedy, forecast, candidates.clears_limit(forecast, most_s))
+        front = _front(forecast)
+        if chosen == forecast.asked:
+            reason = "kept-deadline" if not math.isfinite(cost[greedy]) else reason
+            return kept(job, reason, front, propensity)
+        limit_s = whole_limit_s(job, float(limits_s[chosen]))
+        nodes = int(forecast.nodes[chosen])
+        if system.cluster.never_runs(job.advised(nodes, limit_s)):
+            return kept(job, "kept-deadline", front)
+        return Advice(nodes=nodes, limit_s=limit_s, reason="advised", front=front, propensity=propensity)
+
+    def _waits(self, job: Job, forecast: Forecast, limits_s: Floats, system: System) -> tuple[rules.Rule, Floats]:
+        """Return the rule that can be used, and the wait at each count; 0 where the rule does not ask."""
+        nothing = np.zeros(len(forecast.nodes))
+        if not (self._rule.needs_waits or math.isfinite(self.power_budget_w)):
+            return self._rule, nothing
+        try:
+            waits_s = self._queue.waits_s(system, forecast.nodes.tolist(), limits_s.tolist())
+        except (HpcsimError, NotImplementedError):
+            return (FALLBACK if self._rule.needs_waits else self._rule), nothing
+        return self._rule, waits_s
+
+    def _open(
+        self, forecast: Forecast, most_s: float, waits_s: Floats, system: System
+    ) -> tuple[NDArray[np.bool_], Reason]:
+        """Return which counts may be advised, and the reason to give if the request stands."""
+        is_open = np.ones(len(forecast.nodes), dtype=bool)
+        others = np.arange(len(is_open)) != forecast.asked
+        reason: Reason = "kept-no-gain"
+        if self.support:
+            is_open &= forecast.supported
+            if not (is_open & others).any():
+                reason = "kept-no-support"
+        had_some = bool((is_open & others).any())
+        is_open &= candidates.clears_limit(forecast, most_s)
+        if math.isfinite(self.power_budget_w):
+            budget = self.power_budget_w
+            is_open &= candidates.within_budget(forecast, waits_s, system.cluster, system.power_w, budget)
+        if had_some and not (is_open & others).any():
+            reason = "kept-deadline"
+        return is_open, reason
+
+    def _explored(self, greedy: int, forecast: Forecast, may: NDArray[np.bool_]) -> tuple[int, float]:
+        """Return the place to take, now and then another one near the request, and how likely that choice was."""
+        if not self.exploration:
+            return greedy, 1.0
+        asked = forecast.nodes[forecast.asked]
+        near = (forecast.nodes * 2 >= asked) & (forecast.nodes <= 2 * asked) & (forecast.nodes != asked) & may
+        places = np.flatnonzero(near)
+        draw, pick = self._rng.random(2)
+        if not len(places):
+            return greedy, 1.0
+        chosen = int(places[int(pick * len(places))]) if draw < self.exploration else greedy
+        by_chance = self.exploration / len(places) if chosen in places else 0.0
+        return chosen, by_chance + (1 - self.exploration if chosen == greedy else 0.0)
+
+
+def _front(forecast: Forecast) -> tuple[tuple[int, float, float], ...]:
+    """Return the counts that no other beats in both run time and power, in order of run time."""
+    order = np.lexsort((forecast.power_w, forecast.run_s))
+    power_w = forecast.power_w[order]
+    least_before = np.concatenate([[np.inf], np.minimum.accumulate(power_w)[:-1]])
+    kept_places = order[power_w < least_before]
+    columns = (forecast.nodes, forecast.run_s, forecast.power_w)
+    return tuple(zip(*(column[kept_places].tolist() for column in columns), strict=True))
+
+
+def _check(name: str, value: float, is_good: bool, wanted: str) -> None:
+    if not is_good:
+        raise InvalidArgument(f"The {name} of the advisor is {value}.", f"Give {wanted}.")

@@ -1,0 +1,294 @@
+"""Advice by a surrogate in the loop: who is advised, on what evidence, and what never happens."""
+
+from __future__ import annotations
+
+import copy
+import time
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hpcsim import Cluster, registry, simulate
+from hpcsim.advisor import Advice, Advisor
+from hpcsim.errors import InvalidArgument, PolicyCheckFailed, UnknownName
+from hpcsim.job import Job
+from hpcsim.results.result import Result
+from hpcsim.scaling import TRUTH
+from hpcsim.surrogate import Prediction, Surrogate
+from hpcsim.surrogates.advice.front_advisor import FrontAdvisor
+from hpcsim.surrogates.advice.oracle import Oracle
+from hpcsim.testing import check_advisor, verify
+from hpcsim.testing.advisor_trials import machine, moldable_jobs
+from hpcsim.workload import Workload
+
+WHOLE = moldable_jobs(480, 4)
+BEFORE = WHOLE.select(WHOLE.arrival_order()[:400], "the jobs to learn from")
+JOBS = WHOLE.select(WHOLE.arrival_order()[400:], "the jobs to run")
+ADVICE = ["nodes", "limit_s", "advice", "start_s", "end_s", "attempts"]
+
+
+@cache
+def learned() -> FrontAdvisor:
+    """Return an advisor whose law was fitted to the jobs before."""
+    advisor: FrontAdvisor = registry.make("advisors", "advisor", surrogate="scaling-law", history=BEFORE)
+    return advisor.learn()
+
+
+def advisor(**parameters: Any) -> FrontAdvisor:
+    known = {"surrogate": learned().surrogate, "history": learned().history}
+    made: FrontAdvisor = registry.make("advisors", "advisor", **(known | parameters))
+    return made
+
+
+def figure(result: Result, key: str) -> float:
+    """Return a figure of the summary that is defined."""
+    value = result.summary()[key]
+    assert value is not None
+    return float(value)
+
+
+def run(by: Advisor, jobs: Workload = JOBS, **options: Any) -> Result:
+    return simulate(jobs, machine(), "easy", advisor=by, check=True, **options)
+
+
+def test_advice_changes_jobs_and_the_result_is_possible() -> None:
+    result = run(advisor())
+    assert figure(result, "advice_advised") > 5
+    verify(result, JOBS, machine())
+    assert {"advice_p50_s", "advice_p99_s"} <= set(result.timings)
+
+
+def test_an_unfitted_surrogate_keeps_every_request() -> None:
+    result = run(registry.make("advisors", "advisor", surrogate="scaling-law", least_jobs=10_000))
+    assert set(result.jobs["advice"].astype(str)) == {"kept-no-support"}
+    assert result.jobs["nodes"].equals(result.jobs["requested_nodes"])
+
+
+def test_nobody_who_declines_is_advised_and_then_all_is_as_without_advice() -> None:
+    without = simulate(JOBS, machine(), "easy")
+    result = run(advisor(adoption=0.0))
+    assert set(result.jobs["advice"].astype(str)) == {"kept-declined"}
+    columns = ["start_s", "end_s", "nodes", "node_ids"]
+    assert result.jobs[columns].equals(without.jobs[columns])
+    half = run(advisor(adoption=0.5)).jobs
+    declined = (half["advice"] == "kept-declined").groupby(half["user_id"].to_numpy())
+    assert declined.nunique().max() == 1
+
+
+def test_the_surrogate_cannot_see_the_truth() -> None:
+    """Other laws and watts at other counts change what happens, and nothing of what was advised before it happened."""
+    hidden = {name: JOBS.columns[name][::-1].copy() for name in TRUTH if name not in ("mean_power_w", "idle_w")}
+    other = replace(JOBS, columns={**JOBS.columns, **hidden})
+    first, second = run(advisor()).jobs, run(advisor(), other).jobs
+    early = int((first["end_s"].min() > JOBS.columns["submit_s"]).sum())  # until then nothing has been seen
+    assert early > 0
+    assert [repr(job) for job in JOBS.jobs()] == [repr(job) for job in other.jobs()]  # all that an advisor gets
+    assert first[["nodes", "limit_s", "advice"]].head(early).equals(second[["nodes", "limit_s", "advice"]].head(early))
+    seen: list[Job] = []
+
+    class Looks(FrontAdvisor):
+        def advise(self, job: Job, system: Any) -> Advice:
+            seen.append(job)
+            return super().advise(job, system)
+
+    run(Looks(surrogate=learned().surrogate, history=learned().history))
+    assert not any(set(TRUTH) & set(dir(job)) for job in seen)
+
+
+def test_asking_for_the_truth_is_refused_unless_declared() -> None:
+    class Peeks(FrontAdvisor):
+        def advise(self, job: Job, system: Any) -> Advice:
+            system.true_power_w(job)
+            return super().advise(job, system)
+
+    result = run(Peeks(surrogate=learned().surrogate))
+    assert set(result.jobs["advice"].astype(str)) == {"kept-error"}
+    assert "asked for the true power of job" in result.provenance["advice"]["first_error"]
+
+
+class Hostile(FrontAdvisor):
+    """Predicts whatever it is told to."""
+
+    value: Any = None
+
+    def forecast(self, job: Job, counts: Any, system: Any) -> Any:
+        if isinstance(self.value, Exception):
+            raise self.value
+        found = super().forecast(job, counts, system)
+        return None if found is None else replace(found, run_s=np.full(len(found.nodes), self.value))
+
+
+@pytest.mark.parametrize("value", [float("nan"), 0.0, -1.0, float("inf"), 1e300, ValueError("no"), MemoryError()])
+def test_hostile_predictions_never_break_a_run(value: Any) -> None:
+    result = run(Hostile(surrogate=learned().surrogate, history=learned().history, value=value))
+    assert len(result.jobs) == len(JOBS)
+    assert result.is_complete
+    verify(result, JOBS, machine())
+
+
+class Answers(Advisor):
+    """Advises any count."""
+
+    nodes: Any
+
+    def advise(self, job: Job, system: Any) -> Advice:
+        return Advice(nodes=self.nodes, limit_s=job.limit_s, reason="advised")
+
+
+@pytest.mark.parametrize("nodes", [0, 1.5, float("nan"), 10**9, -1, None, "4"])
+def test_hostile_answers_are_kept_errors(nodes: Any) -> None:
+    result = run(Answers(nodes=nodes))
+    asked = result.jobs["advice"] != "kept-rigid"
+    assert set(result.jobs["advice"][asked].astype(str)) == {"kept-error"}
+    assert result.provenance["advice"]["refused"] == int(asked.sum())
+    with pytest.raises(PolicyCheckFailed, match="answers were refused"):
+        check_advisor(Answers(nodes=nodes), jobs=20)
+
+
+def test_late_answers_are_discarded_counted_and_the_run_is_marked() -> None:
+    class Slow(FrontAdvisor):
+        def advise(self, job: Job, system: Any) -> Advice:
+            time.sleep(0.002)
+            return super().advise(job, system)
+
+    slow = Slow(surrogate=learned().surrogate, history=learned().history)
+    result = run(slow, advice_budget_s=0.001)
+    record = result.provenance["advice"]
+    assert (record["late"], record["reproducible"]) == (len(JOBS), False)
+    assert set(result.jobs["advice"].astype(str)) == {"kept-error"}
+    calm = run(advisor()).provenance["advice"]
+    assert (calm["late"], calm["reproducible"]) == (0, True)
+    with pytest.raises(InvalidArgument, match="time budget"):
+        run(slow, advice_budget_s=0)
+
+
+def test_online_refits_use_finished_jobs_only_and_repeat_to_the_byte() -> None:
+    fitted: list[tuple[float, float]] = []
+
+    class Watch(FrontAdvisor):
+        def _learn(self, now_s: float) -> None:
+            super()._learn(now_s)
+            known = self._experience.outcomes(10**6)
+            fitted.append((now_s, float(known["end_s"].max()) if len(known) else -1.0))
+
+    online = Watch(surrogate="scaling-law", refit_every_s=6 * 3600.0, least_jobs=10)
+    first = run(online)
+    times = list(fitted)
+    assert len(times) > 1
+    assert all(last_s <= now_s for now_s, last_s in times)
+    assert figure(first, "advice_advised") > 0
+    again = run(online)
+    assert first.jobs[ADVICE].equals(again.jobs[ADVICE])
+
+
+def test_exploration_logs_how_likely_each_answer_was() -> None:
+    jobs = run(advisor(exploration=0.5, guard=False)).jobs
+    explored = jobs[jobs["advice_propensity"] < 1]
+    assert len(explored) > 30
+    assert explored["advice_propensity"].between(0, 1).all()
+    near = explored["nodes"] / explored["requested_nodes"]
+    odd = explored[(explored["advice_propensity"] < 0.5)]
+    assert near[odd.index].between(0.5, 2).all()
+    assert (run(advisor()).jobs["advice_propensity"] == 1).all()
+
+
+def test_the_guard_holds_node_seconds_while_anybody_waits() -> None:
+    crowd = copy.copy(JOBS)
+    wide = run(advisor(rule="fastest", guard=False, allow_unsafe=True), crowd).jobs
+    held = run(advisor(rule="fastest"), crowd).jobs
+    spent = [float((jobs["nodes"] * jobs["run_s"]).sum()) for jobs in (wide, held)]
+    assert spent[1] < 0.8 * spent[0]
+    with pytest.raises(InvalidArgument, match="ruins the queue without the guard"):
+        advisor(rule="fastest", guard=False)
+
+
+def test_a_power_budget_keeps_jobs_narrow() -> None:
+    free = figure(run(advisor(rule="qa(0, 1)")), "peak_power_w")
+    tight = run(advisor(rule="qa(0, 1)", power_budget_w=free * 0.6)).jobs
+    loose = run(advisor(rule="qa(0, 1)")).jobs
+    assert (tight["nodes"] > tight["requested_nodes"]).sum() < (loose["nodes"] > loose["requested_nodes"]).sum()
+
+
+@pytest.mark.parametrize("engine", ["loggrid", "random"])
+def test_search_engines_choose_among_the_counts_that_they_found(engine: str) -> None:
+    jobs = JOBS.head(25)
+    result = run(advisor(engine=engine, budget=6), jobs)
+    assert figure(result, "advice_advised") > 0
+    verify(result, jobs, machine())
+
+
+def test_oracle_saves_energy_against_users_and_says_that_it_sees_the_truth() -> None:
+    assert Oracle.clairvoyant
+    own = simulate(JOBS, machine(), "easy")
+    result = run(Oracle(rule="energy"))
+    assert figure(result, "jobs_energy_j") < 0.95 * figure(own, "jobs_energy_j")
+    verify(result, JOBS, machine())
+
+
+def test_a_rule_that_needs_waits_falls_back_where_nobody_knows_them() -> None:
+    job = next(iter(JOBS.jobs()))
+
+    class NoPlan:
+        now_s, ends_seen, power_w, queue, cluster = 0.0, 0, 0.0, (), Cluster.of_nodes(32)
+
+        def profile(self) -> Any:
+            raise NotImplementedError
+
+    system: Any = NoPlan()
+    by_deadline = advisor(rule="deadline(1.2)").advise(job, system)
+    by_queue = advisor().advise(job, system)
+    assert (by_queue.nodes, by_queue.reason) == (by_deadline.nodes, by_deadline.reason)
+
+
+def test_saved_surrogates_and_histories_are_taken_from_disk(tmp_path: Path) -> None:
+    learned().surrogate.save(tmp_path / "model")  # type: ignore[union-attr]
+    learned().history.to_parquet(tmp_path / "history.parquet")
+    loaded = FrontAdvisor(surrogate=str(tmp_path / "model"), history=str(tmp_path / "history.parquet"))
+    assert run(loaded).jobs[ADVICE].equals(run(advisor()).jobs[ADVICE])
+    with pytest.raises(UnknownName, match="no surrogate called"):
+        FrontAdvisor(surrogate="semi-parametrik")
+    with pytest.raises(InvalidArgument, match="Cannot read the history"):
+        FrontAdvisor(surrogate="scaling-law", history=str(tmp_path / "none.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"adoption": 1.5}, "adoption"),
+        ({"caution": -1}, "caution"),
+        ({"most_counts": 1}, "most_counts"),
+        ({"power_budget_w": 0}, "power_budget_w"),
+        ({"refit_every_s": 0}, "learns every"),
+        ({"rule": "best"}, "no rule 'best'"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidArgument, match=words):
+        FrontAdvisor(surrogate="scaling-law", **parameters)
+
+
+def test_a_strangers_surrogate_needs_no_more_than_the_contract() -> None:
+    class Ideal(Surrogate):
+        def fit(self, outcomes: Any) -> Any:
+            return self
+
+        def predict(self, contexts: Any, nodes: Any) -> Prediction:
+            shape = (len(contexts), len(nodes))
+            base_s = (
+                np.exp(contexts["log_limit_s"].to_numpy())[:, None] / 2 * contexts["asked_nodes"].to_numpy()[:, None]
+            )
+            mean = np.stack([base_s / nodes, np.broadcast_to(500.0 * nodes, shape)], axis=2)
+            return Prediction(mean, mean, mean, np.ones(shape, dtype=bool))
+
+        def save(self, folder: Any) -> None: ...
+
+        @classmethod
+        def load(cls, folder: Any) -> Any:
+            return cls()
+
+    result = run(FrontAdvisor(surrogate=Ideal()))
+    assert figure(result, "advice_advised") > 5
