@@ -18,7 +18,13 @@ from tests.docs.props import NEEDS_LOGS, REPLACED, lay_out
 
 SLOW = {"docs/testing.md", "docs/tutorial.md"}
 RUN = [page for page in PAGES if any(block.language not in {"text", ""} for block in blocks(page))]
-NOT_RUN = {"README.md": 1, "docs/advisor-study.md": 1, "docs/learning.md": 1, "docs/sweeps.md": 2}
+NOT_RUN = {
+    "README.md": 1,
+    "docs/advisor-in-the-simulator.md": 2,
+    "docs/advisor-study.md": 1,
+    "docs/learning.md": 1,
+    "docs/sweeps.md": 2,
+}
 """Blocks that no test can run, by page: whoever adds one says so here, and why beside it."""
 
 PYTHON_ELSEWHERE = {"docs/learning.md"}
