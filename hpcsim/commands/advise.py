@@ -29,7 +29,8 @@ def advise(
     ],
     rule: Annotated[str, typer.Option("--rule", help="qa(2, 1), deadline(1.2), energy, knee, ...")] = "qa(2, 1)",
     history: Annotated[
-        Path | None, typer.Option("--history", metavar="FILE", help="Parquet of finished jobs (outcomes_table).")
+        Path | None,
+        typer.Option("--history", metavar="FILE", help="Log of finished jobs, or Parquet of outcomes."),
     ] = None,
     cluster: Annotated[Path | None, typer.Option("--cluster", metavar="FILE", help="Machine description.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the counts into a PNG.")] = None,
@@ -54,7 +55,8 @@ def advise(
     typer.echo(answer.why())
     _print_choice(answer)
     headings = ("nodes", "run time", "90 % of jobs", "power, W", "energy, MJ", "")
-    print_table("The front of run time and power", headings, [_row(answer, row) for row in _shown(answer)])
+    rows = [_row(answer, row) for row in _shown(answer)]
+    print_table("The front of run time and power", headings, rows, left=0, last_is_text=True)
     if plot is not None:
         say(f"Drawn in {plot}")
 

@@ -22,6 +22,7 @@ from hpcsim.surrogates.advice.forecast import Forecast
 from hpcsim.surrogates.advice.rule_advisor import RuleAdvisor
 from hpcsim.surrogates.advice.searched import searched
 from hpcsim.surrogates.features import contexts_table, outcomes_table
+from hpcsim.surrogates.features.columns import OUTCOME_COLUMNS
 from hpcsim.system import System
 from hpcsim.workload import Workload
 
@@ -43,7 +44,7 @@ class FrontAdvisor(RuleAdvisor):
             ``mobo`` as published.
         budget: evaluations of such an engine.
         history: finished jobs before the run: the `Workload` of an earlier log, a table of `outcomes_table`,
-            or a Parquet file of one. Contexts know them; a surrogate that is not fitted learns from them.
+            or a file of either. Contexts know them; a surrogate that is not fitted learns from them.
         refit_every_s: learn again from finished jobs so often; ``inf``: never.
         refit_jobs: the latest finished jobs to learn from, at most.
         least_jobs: finished jobs before a surrogate without history is fitted first.
@@ -184,11 +185,20 @@ def _outcomes(history: Any) -> pd.DataFrame | None:
     if not isinstance(history, str | Path):
         table: pd.DataFrame | None = history
         return table
-    import pandas as pd
-
     try:
-        return pd.read_parquet(history)
+        return _read_outcomes(Path(history))
     except (OSError, ValueError) as error:
         raise InvalidArgument(
-            f"Cannot read the history {history}: {error}.", "Give a Parquet file of outcomes."
+            f"Cannot read the history {history}: {error}", "Give a job log, or a Parquet file of outcomes."
         ) from error
+
+
+def _read_outcomes(path: Path) -> pd.DataFrame:
+    """Return the outcomes of a job log of any known format, or a table of them that was written as Parquet."""
+    if path.suffix == ".parquet":
+        import pandas as pd
+
+        table = pd.read_parquet(path)
+        if set(OUTCOME_COLUMNS) <= set(table.columns):
+            return table
+    return outcomes_table(registry.make("readers", "auto", path=path))

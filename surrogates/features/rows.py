@@ -36,6 +36,10 @@ class ContextRows:
     def __len__(self) -> int:
         return len(self._values)
 
+    def to_numpy(self, dtype: Any = np.float64) -> NDArray[Any]:
+        """Return all values as one array, [J, columns]; the rows' own where they are of *dtype*."""
+        return np.asarray(self._values, dtype=dtype)
+
     def __getitem__(self, name: str | Sequence[str]) -> Values:
         if isinstance(name, str):
             return self._values[:, _PLACE[name]].view(Values)

@@ -21,6 +21,7 @@ from hpcsim.scaling import TRUTH
 from hpcsim.surrogate import Prediction, Surrogate
 from hpcsim.surrogates.advice.front_advisor import FrontAdvisor
 from hpcsim.surrogates.advice.oracle import Oracle
+from hpcsim.surrogates.features import outcomes_table
 from hpcsim.testing import check_advisor, verify
 from hpcsim.testing.advisor_trials import machine, moldable_jobs
 from hpcsim.workload import Workload
@@ -251,6 +252,18 @@ def test_saved_surrogates_and_histories_are_taken_from_disk(tmp_path: Path) -> N
     assert run(loaded).jobs[ADVICE].equals(run(advisor()).jobs[ADVICE])
     with pytest.raises(UnknownName, match="no surrogate called"):
         FrontAdvisor(surrogate="semi-parametrik")
+
+
+def test_a_history_may_be_a_job_log(tmp_path: Path) -> None:
+    log = registry.make("models", "synth-pm100", jobs=300, nodes=32, seed=4)
+    registry.find("writers", "workload")(log, tmp_path / "log.parquet")
+    registry.find("writers", "swf")(log, tmp_path / "log.swf")
+    for name in ("log.parquet", "log.swf"):
+        read = FrontAdvisor(surrogate="scaling-law", history=str(tmp_path / name))
+        assert len(read.before) == len(outcomes_table(registry.make("readers", "auto", path=tmp_path / name)))
+
+
+def test_a_history_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="Cannot read the history"):
         FrontAdvisor(surrogate="scaling-law", history=str(tmp_path / "none.parquet"))
 
