@@ -22,7 +22,8 @@ class AdvisedLife(JobLife):
     """Queues the effective job in place of the one that was submitted.
 
     A job that reaches the limit that advice gave it, and would have ended within the one its user gave,
-    was killed by advice: it is queued again, at the end, as its user asked for it.
+    was killed by advice: it is queued again, at the end, as its user asked for it; unless it could never
+    run so, be it for the machine or for the power cap by now: then it stays killed.
 
     Attributes:
         desk: where advice is asked for.
@@ -71,10 +72,14 @@ class AdvisedLife(JobLife):
 
     def _end(self, held: Allocation) -> None:
         asked, fate = held.job.requested, self._asked_fates.pop(held.job.row, None)
-        if asked is None or fate is None or held.end_state != _TIMEOUT or fate[0] > asked.limit_s + self._grace_s:
+        if asked is None or fate is None or held.end_state != _TIMEOUT or not self._could_run(asked, fate):
             super()._end(held)
         else:
             self._queue_again(held, asked, fate)
+
+    def _could_run(self, asked: Job, fate: Fate) -> bool:
+        """Tell whether a job would get to its own end as its user asked for it."""
+        return fate[0] <= asked.limit_s + self._grace_s and not self._never_runs(asked)
 
     def _attempts_of(self, row: int) -> int:
         return 1 + (row in self._spoilt)

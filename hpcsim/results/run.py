@@ -69,8 +69,8 @@ def simulate(
             without it they keep their counts.
         power_trace: which record of a job's power is simulated where the log has several: its
             ``"series"``, its ``"mean"`` or its ``"max"``.
-        explain: keep why each job waits, for `Result.explain`, where nodes differ, are shared or have
-            power; costs time in deep queues. On other machines that is told from the tables anyway.
+        explain: keep why each job waits, for `Result.explain`, where nodes differ, are shared or have power;
+            costs time in deep queues. On other machines that is told from the tables anyway.
 
     Raises:
         InvalidDecision, PolicyFailed, StalledPolicy: the policy misbehaved; ``error.partial`` is
@@ -87,8 +87,7 @@ def simulate(
         "feedback": feedback,
         "advisor": _shown(advisor),
         "scaling": _shown(scaling),
-        **({} if advice_budget_s is None else {"advice_budget_s": advice_budget_s}),
-    }
+    } | ({} if advice_budget_s is None else {"advice_budget_s": advice_budget_s})
     witness = WaitRecorder() if explain and books_for(workload, cluster) != "counting" else None
     clock = perf_counter()
     simulation = Simulation(
@@ -107,8 +106,7 @@ def simulate(
         scaling=scaling,
         power_trace=power_trace,
     )
-    if cluster.has_power:
-        options["power_trace"] = power_trace
+    options |= {"power_trace": power_trace} if cluster.has_power else {}
     timings: dict[str, Any] = {"began": datetime.now(UTC).isoformat(timespec="seconds")}
     try:
         simulation.run(until)

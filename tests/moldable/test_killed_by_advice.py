@@ -58,6 +58,14 @@ def test_both_attempts_draw_power() -> None:
     assert job["energy_j"] == pytest.approx(alone_w * 300 + 1300.0 * 100)
 
 
+def test_a_job_that_could_never_run_as_asked_stays_killed() -> None:
+    """Job 1 asks for 4 nodes of 3; advice runs it on one, for 399 of 400 s."""
+    result = killed(Cluster.of_nodes(3))
+    job = result.jobs.iloc[0]
+    assert (job["state"], job["attempts"], job["end_s"], job["nodes"]) == ("TIMEOUT", 1, 399, 1)
+    verify(result, moldable(), Cluster.of_nodes(3), scaling=IDEAL)
+
+
 def test_a_job_that_would_have_been_killed_anyway_is_not_tried_again() -> None:
     jobs = moldable(limit_s=[90, 60, 10])
     result = simulate(jobs, Cluster.of_nodes(8), "fcfs", advisor=Says(answers={1: (1, 200)}), scaling=IDEAL, check=True)
