@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COMMANDS, PLUG_INS = "<!-- every command -->", "<!-- every plug-in -->"
 GROUPS = (
     *("policies", "orders", "estimators", "placements", "advisors", "search", "surrogates", "models"),
-    *("transformations", "readers", "writers", "clusters", "datasets"),
+    *("transformations", "readers", "writers", "clusters", "datasets", "trainers", "studies"),
 )
 """Groups of entry points, in the order of the page; what stands in two is shown in the first."""
 
