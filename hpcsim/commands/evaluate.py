@@ -147,14 +147,15 @@ def _drawn(sequences: Many[Sequence]) -> str:
 
 
 def _together(contenders: Many[Contender], scores: Scores, reference: str) -> Iterator[OverSeeds]:
-    """Yield each policy of which several training seeds were tested."""
+    """Yield each policy of which several training seeds were tested; of one seed the first contender counts."""
     import numpy as np
 
-    by_name: dict[str, list[str]] = {}
+    by_name: dict[str, dict[int, str]] = {}
     for contender in contenders:
-        if contender.training_seed() is not None:
-            by_name.setdefault(contender.name, []).append(contender.label)
+        seed = contender.training_seed()
+        if seed is not None:
+            by_name.setdefault(contender.name, {}).setdefault(seed, contender.label)
     for name, labels in by_name.items():
         if len(labels) > 1:
-            costs = np.array([costs_of(scores, label, "mean_bounded_slowdown") for label in labels])
+            costs = np.array([costs_of(scores, label, "mean_bounded_slowdown") for label in labels.values()])
             yield over_seeds(name, costs, costs_of(scores, reference, "mean_bounded_slowdown"))
