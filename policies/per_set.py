@@ -141,11 +141,12 @@ class PerSetShadowPass(PerSetPass):
     def _beside(self, jobs: Iterable[Job], plan: NodePlan, system: System) -> Generator[Decision, None, int]:
         """Start those of *jobs* that fit and delay no promise; return how many."""
         started = 0
+        may_boot = system.cluster.has_power
         for job in jobs:
-            if not system.fits(job):  # asked first: the plan knows no boots, and would book a job that cannot start
+            if may_boot and not system.fits(job):  # the plan knows no boots, and would book a job that cannot start
                 continue
             start = plan.beside(job, self._planned_end_s(job, system))
-            if start is not None:
+            if start is not None and (may_boot or system.fits(job)):
                 yield start
                 started += 1
                 if plan.is_full:

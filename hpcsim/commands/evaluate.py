@@ -23,6 +23,7 @@ from hpcsim.experiments.evaluation.suites import SUITES, find_suite
 from hpcsim.results.statistics.windows import FEWEST
 
 Scores = dict[str, list[Score]]
+Seeds = dict[Contender, int | None]
 
 LEGEND = (
     "slowdown: mean bounded slowdown; ratio: geometric mean over sequences of the slowdown over {reference}'s, below 1 "
@@ -58,6 +59,7 @@ def evaluate(
     head; other policies stay as they are. docs/learning.md says what each suite is.
     """
     contenders = _contenders(policy or [], only=only)
+    seeds = {contender: contender.training_seed() for contender in contenders}
     written: list[str] = []
     data_found: list[dict[str, Any]] = []
     for name in suite:
@@ -70,9 +72,9 @@ def evaluate(
             )
             there = sequences_of(name, folder)
         taken = [there[place] for place in chosen(len(there), sequences)]
-        data_found += records(contenders, scores, taken, name, mode)
+        data_found += records(seeds, scores, taken, name, mode)
         if not json or out is not None:
-            written += list(_tables(contenders, scores, taken, name, mode, reference, quiet=json))
+            written += list(_tables(seeds, scores, taken, name, mode, reference, quiet=json))
     if json:
         print_json(data_found)
     if out is not None:
@@ -107,7 +109,7 @@ def _progress(suite: str) -> Any:
 
 
 def _tables(
-    contenders: Many[Contender],
+    seeds: Seeds,
     scores: Scores,
     sequences: Many[Sequence],
     suite: str,
@@ -124,7 +126,7 @@ def _tables(
         part = [sequences[place] for place in members]
         title = f"{suite}{', ' + condition if condition else ''}, mode {mode}: {len(part)} sequences"
         rows = [row(each) for each in standings(of, part, reference=reference)]
-        notes = [sentence_of(each, reference) for each in _together(contenders, of, reference)]
+        notes = [sentence_of(each, reference) for each in _together(seeds, of, reference)]
         notes.append(LEGEND.format(reference=reference, drawn=_drawn(part)))
         if not quiet:
             print_table(title, HEADINGS, rows)
@@ -146,13 +148,12 @@ def _drawn(sequences: Many[Sequence]) -> str:
     return "bootstrap of blocks of neighbouring sequences"
 
 
-def _together(contenders: Many[Contender], scores: Scores, reference: str) -> Iterator[OverSeeds]:
+def _together(seeds: Seeds, scores: Scores, reference: str) -> Iterator[OverSeeds]:
     """Yield each policy of which several training seeds were tested; of one seed the first contender counts."""
     import numpy as np
 
     by_name: dict[str, dict[int, str]] = {}
-    for contender in contenders:
-        seed = contender.training_seed()
+    for contender, seed in seeds.items():
         if seed is not None:
             by_name.setdefault(contender.name, {}).setdefault(seed, contender.label)
     for name, labels in by_name.items():

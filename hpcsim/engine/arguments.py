@@ -68,13 +68,12 @@ def check_grace(grace_s: Any) -> None:
         raise WorkloadError(f"The grace period is {_shown(grace_s)} s.", "Give seconds, 0 or more.")
 
 
-def check_scaling(scaling: Any, advice_budget_s: Any) -> None:
-    """Refuse what is no law of speed-up, and a time budget of advice that is none; None is none.
+def check_scaling(scaling: Any) -> None:
+    """Refuse what is no law of speed-up; None is none.
 
     Raises:
-        InvalidArgument: one is of another type, or the budget is 0 or less.
+        InvalidArgument: it is of another type.
     """
-    _check_advice_budget(advice_budget_s)
     if scaling is not None:
         _check_kind("scaling", scaling, SpeedUp, "Give a law, as hpcsim.speedup.Amdahl(0.05).")
 
@@ -90,7 +89,12 @@ def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
         raise InvalidArgument(f"The argument `{name}` is {_shown(value)}.", f"Give one of {known}.")
 
 
-def _check_advice_budget(budget_s: Any) -> None:
+def check_advice_budget(budget_s: Any) -> None:
+    """Refuse what is no time budget for advice; None is none.
+
+    Raises:
+        InvalidArgument: it is no number above 0.
+    """
     if budget_s is None:
         return
     is_number = isinstance(budget_s, Real) and not isinstance(budget_s, bool)

@@ -106,7 +106,8 @@ class Simulation:
         arguments.check_description(workload, cluster)
         arguments.check_plug_ins(policy, recorders, placement, advisor)
         _check_options(seed, grace_s, books, power_trace)
-        arguments.check_scaling(scaling, advice_budget_s)
+        arguments.check_scaling(scaling)
+        arguments.check_advice_budget(advice_budget_s)
         check_requests(workload)
         _refuse_unsupported(workload, feedback)
         self.workload = workload

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hpcsim.errors import ExperimentError
 from hpcsim.results.advised import ADVICE_KEYS
 from hpcsim.results.statistics.holm import holm
-from hpcsim.results.statistics.student import t_quantile, two_sided_p
+from hpcsim.results.statistics.student import MeanInterval, mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,23 +69,13 @@ def contrasts(table: pd.DataFrame, baseline: Mapping[str, Any], metrics: Sequenc
     return found
 
 
-def difference(ours: Values, theirs: Values) -> tuple[float, float, float, float]:
+def difference(ours: Values, theirs: Values) -> MeanInterval:
     """Return mean, low and high end of the interval, and two-sided p of *ours* - *theirs*, pair by pair.
 
     NaN for what fewer than two pairs do not say. Pairs that all differ by the same have an interval
     of no length and p = 0 (1 where that is no difference at all).
     """
-    apart = ours - theirs
-    if not len(apart):
-        return (math.nan,) * 4
-    mean = float(apart.mean())
-    if len(apart) < 2:
-        return mean, math.nan, math.nan, math.nan
-    error = float(apart.std(ddof=1)) / math.sqrt(len(apart))
-    if error <= 1e-12 * abs(mean):
-        return mean, mean, mean, float(mean == 0)
-    half = t_quantile((1 + LEVEL) / 2, len(apart) - 1) * error
-    return mean, mean - half, mean + half, two_sided_p(mean / error, len(apart) - 1)
+    return mean_interval(ours - theirs)
 
 
 def _compare(

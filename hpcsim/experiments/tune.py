@@ -23,7 +23,7 @@ from hpcsim.experiments import sweep_folder
 from hpcsim.experiments.batch import IN_FLIGHT, check, share_all, unfinished
 from hpcsim.experiments.cell_run import CELLS, FAILED
 from hpcsim.experiments.cells import Cell, cells, sources
-from hpcsim.experiments.contrasts import HIGHER_IS_BETTER, LEVEL
+from hpcsim.experiments.contrasts import HIGHER_IS_BETTER
 from hpcsim.experiments.drain import Drain
 from hpcsim.experiments.executors import PREFETCH, Given, Processes
 from hpcsim.experiments.experiment import Experiment
@@ -31,7 +31,7 @@ from hpcsim.experiments.space import Dimension, dimensions, parameters, setting
 from hpcsim.experiments.study import Study
 from hpcsim.experiments.workload_store import StoredWorkload
 from hpcsim.results import storage
-from hpcsim.results.statistics.student import t_quantile
+from hpcsim.results.statistics.student import mean_interval
 from hpcsim.results.storage import plain
 from hpcsim.search import Points, Search, is_on_front
 
@@ -122,23 +122,12 @@ def trials_table(study: Study, trials: Sequence[Trial]) -> pd.DataFrame:
     for trial in trials:
         row = dict(trial.setting)
         for objective in study.objectives:
-            row |= dict(zip(_columns(objective), interval(trial.values[objective]), strict=True))
+            row |= dict(zip(_columns(objective), mean_interval(trial.values[objective])[:3], strict=True))
         rows.append(row | {"error": trial.error})
     table = pd.DataFrame(rows)
     signs = [_sign(objective) for objective in study.objectives]
     table["is_on_front"] = is_on_front(table[study.objectives].to_numpy(dtype=float) * signs)
     return table
-
-
-def interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return mean and the ends of its 95 % Student interval; NaN ends for fewer than two values."""
-    if not len(values):
-        return (math.nan,) * 3
-    mean = float(np.mean(values))
-    if len(values) < 2:
-        return mean, math.nan, math.nan
-    half = t_quantile((1 + LEVEL) / 2, len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    return mean, mean - half, mean + half
 
 
 class _Judge:
@@ -166,7 +155,7 @@ class _Judge:
         trials = [self._trial(chosen, run) for chosen, run in zip(settings, runs, strict=True)]
         self.trials += trials
         names = self._study.objectives
-        means = [[interval(trial.values[name])[0] * _sign(name) for name in names] for trial in trials]
+        means = [[mean_interval(trial.values[name]).mean * _sign(name) for name in names] for trial in trials]
         return np.array(means, dtype=float)
 
     def _cells_of(self, chosen: dict[str, Any]) -> list[Cell]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -108,15 +109,15 @@ def simulate(
     )
     options |= {"power_trace": power_trace} if cluster.has_power else {}
     timings: dict[str, Any] = {"began": datetime.now(UTC).isoformat(timespec="seconds")}
+    finish = partial(collect, simulation, seed=seed, until_s=until, options=options, waits=witness)
     try:
         simulation.run(until)
     except (InvalidDecision, PolicyFailed, StalledPolicy) as error:
-        partial = error.partial = collect(simulation, seed=seed, until_s=until, options=options, waits=witness)
-        partial.provenance = failed(partial.provenance, error)
-        partial.timings = timings | {"simulate_s": perf_counter() - clock}
+        cut = error.partial = finish()
+        cut.provenance, cut.timings = failed(cut.provenance, error), timings | {"simulate_s": perf_counter() - clock}
         raise
     timings["simulate_s"] = perf_counter() - clock
-    result = collect(simulation, seed=seed, until_s=until, options=options, waits=witness)
+    result = finish()
     result.timings = timings | _latency(simulation) | {"total_s": perf_counter() - clock}
     return result
 

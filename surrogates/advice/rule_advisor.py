@@ -126,7 +126,7 @@ class RuleAdvisor(Advisor):
             return self._rule, nothing
         try:
             waits_s = self._queue.waits_s(system, forecast.nodes.tolist(), limits_s.tolist())
-        except (HpcsimError, NotImplementedError):
+        except HpcsimError:
             return (FALLBACK if self._rule.needs_waits else self._rule), nothing
         return self._rule, waits_s
 

@@ -7,6 +7,7 @@ BoTorch maximises. Objectives are minimised everywhere else, so they change sign
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -90,13 +91,13 @@ class ModelSearch(Search):
         self.points = np.vstack([self.points, snapped(points, self.levels)])
         self.values = np.vstack([self.values.reshape(-1, values.shape[1]), values])
 
+    @abstractmethod
     def start_points(self, *, has_data: bool) -> Points:
         """Return what to try before there is a model; *has_data* where somebody has told values already."""
-        raise NotImplementedError
 
+    @abstractmethod
     def promising(self, count: int, points: Points, values: Floats) -> Points:
         """Return up to *count* points to try next, by a model of *values* at *points*; torch is quiet meanwhile."""
-        raise NotImplementedError
 
     def design(self, points: Points) -> Points:
         """Return *points* of the cube in the coordinates that the model sees; same shape."""

@@ -74,10 +74,14 @@ class MoboFixed(ModelSearch):
         levels, budget, seed, positions, candidates: see `ModelSearch`.
         reference: the worst values of interest, one an objective; if not given, those of the start and a tenth
             of its range beyond.
-        noisy: whether answers scatter, as simulated ones do over seeds (qLogNEHVI).
         warm_starts: so many points between start and criterion, each where a weighted Chebyshev sum of the
             predictions is least, with weights evenly spread: cheap, and a front in outline.
+
+    Attributes:
+        answers_scatter: whether the same point may get other answers, as simulated ones do over seeds.
     """
+
+    answers_scatter: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -88,13 +92,11 @@ class MoboFixed(ModelSearch):
         positions: Sequence[Floats] | None = None,
         candidates: int = 256,
         reference: Sequence[float] | None = None,
-        noisy: bool = False,
         warm_starts: int = 0,
     ) -> None:
         super().__init__(levels=levels, budget=budget, seed=seed, positions=positions, candidates=candidates)
         self._given = None if reference is None else np.asarray(reference, dtype=np.float64)
         self._fixed: Floats | None = None
-        self._is_noisy = noisy
         self._warm_starts = warm_starts
 
     def start_points(self, *, has_data: bool) -> Points:
@@ -121,7 +123,7 @@ class MoboFixed(ModelSearch):
             self._warm_starts -= 1
             return choices[[self._scalarised(model, targets, seen)]]
         reference = torch.tensor(self._reference(targets), dtype=torch.float64)
-        criterion = noisy_improvement(model, x, reference) if self._is_noisy else improvement(model, y, reference)
+        criterion = noisy_improvement(model, x, reference) if self.answers_scatter else improvement(model, y, reference)
         options = torch.tensor(seen, dtype=torch.float64)
         count = min(count, len(choices))
         found, _ = optimize_acqf_discrete(criterion, q=count, choices=options, max_batch_size=AT_ONCE, X_avoid=x)
@@ -158,18 +160,7 @@ class MoboFixed(ModelSearch):
 class MoboNoisy(MoboFixed):
     """`MoboFixed` for answers that scatter, such as means over a few simulated seeds (qLogNEHVI)."""
 
-    def __init__(
-        self,
-        *,
-        levels: Sequence[int],
-        budget: int,
-        seed: int = 0,
-        positions: Sequence[Floats] | None = None,
-        candidates: int = 256,
-        warm_starts: int = 0,
-    ) -> None:
-        options: dict[str, Any] = {"positions": positions, "candidates": candidates, "warm_starts": warm_starts}
-        super().__init__(levels=levels, budget=budget, seed=seed, noisy=True, **options)
+    answers_scatter = True
 
 
 def improvement(model: Any, y: Tensor, reference: Tensor) -> Any:

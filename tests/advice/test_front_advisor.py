@@ -14,7 +14,7 @@ import pytest
 
 from hpcsim import Cluster, registry, simulate
 from hpcsim.advisor import Advice, Advisor
-from hpcsim.errors import InvalidArgument, PolicyCheckFailed, UnknownName
+from hpcsim.errors import InvalidArgument, PolicyCheckFailed, UnknownName, Unsupported
 from hpcsim.job import Job
 from hpcsim.results.result import Result
 from hpcsim.scaling import TRUTH
@@ -237,7 +237,7 @@ def test_a_rule_that_needs_waits_falls_back_where_nobody_knows_them() -> None:
         now_s, ends_seen, power_w, queue, cluster = 0.0, 0, 0.0, (), Cluster.of_nodes(32)
 
         def profile(self) -> Any:
-            raise NotImplementedError
+            raise Unsupported("This system plans nothing.", "Ask another.")
 
     system: Any = NoPlan()
     by_deadline = advisor(rule="deadline(1.2)").advise(job, system)

@@ -80,7 +80,7 @@ def test_a_hand_worked_sequence_in_both_protocols_and_modes() -> None:
         ("full-easy", "none"): [0, 99, 198, 197],
     }
     for (protocol, mode), expected in waits.items():
-        found = score(Contender("fcfs", "fcfs"), sequence, protocol, mode)  # type: ignore[arg-type]
+        found = score(Contender("fcfs", "fcfs").policy(protocol, mode), sequence, protocol)  # type: ignore[arg-type]
         assert found.mean_wait_s == np.mean(expected), (protocol, mode)
         assert found.max_wait_s == max(expected)
         slowdown = np.maximum(1, 1 + np.array(expected) / [100, 100, 50, 200])
@@ -90,7 +90,9 @@ def test_a_hand_worked_sequence_in_both_protocols_and_modes() -> None:
 
 
 def test_limits_do_not_kill_in_a_test() -> None:
-    found = score(Contender("fcfs", "fcfs"), one("1 0 100 10 4\n2 0 10 10 4"), "full-easy", "backfill")
+    found = score(
+        Contender("fcfs", "fcfs").policy("full-easy", "backfill"), one("1 0 100 10 4\n2 0 10 10 4"), "full-easy"
+    )
     assert found.max_wait_s == 100
 
 
@@ -212,7 +214,7 @@ def test_names_are_checked_before_anything_runs() -> None:
 
 def test_records_have_what_is_promised() -> None:
     there = [one("1 0 1 1 1", condition="load 0.9")]
-    (record,) = records([Contender("saf", "saf")], {"saf": scores(3)}, there, "rls-lublin-1", "none")
+    (record,) = records({Contender("saf", "saf"): None}, {"saf": scores(3)}, there, "rls-lublin-1", "none")
     assert {"policy", "suite", "mode", "training_seed", "per_sequence"} <= set(record)
     assert record["mean_bounded_slowdown"] == 3
     assert record["max_wait_s"] == 300

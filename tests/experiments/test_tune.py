@@ -21,7 +21,8 @@ from hpcsim.experiments.front_chart import write_front
 from hpcsim.experiments.space import Dimension, dimensions, parameters
 from hpcsim.experiments.study import Range, Study
 from hpcsim.experiments.sweep import Sweep
-from hpcsim.experiments.tune import interval, search, tune
+from hpcsim.experiments.tune import search, tune
+from hpcsim.results.statistics.student import mean_interval
 from hpcsim.search import Search, is_on_front, snapped
 
 BUDGET = 40
@@ -228,8 +229,11 @@ def test_unknown_engine_names_the_known(run_study: Callable[..., pd.DataFrame]) 
 
 def test_interval_by_hand() -> None:
     """Mean 2, standard deviation 1, t(2) = 4.3027: 2 -+ 2.4841."""
-    assert interval([1, 2, 3]) == pytest.approx((2, -0.4841, 4.4841), abs=1e-4)
-    assert math.isnan(interval([1.0])[1])
+    assert mean_interval([1, 2, 3])[:3] == pytest.approx((2, -0.4841, 4.4841), abs=1e-4)
+    assert math.isnan(mean_interval([1.0])[1])
+    assert all(map(math.isnan, mean_interval([])))
+    assert mean_interval([3.0, 3.0]) == (3, 3, 3, 0)
+    assert mean_interval([0.0, 0.0]) == (0, 0, 0, 1)
 
 
 def test_example_study_is_sound(root: Path) -> None:

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from hpcsim.experiments.advice_study.plan import USERS
 from hpcsim.experiments.advice_study.scenes import IDLE_W
-from hpcsim.results.statistics.student import t_quantile
+from hpcsim.results.statistics.student import mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LEVEL = 0.95
 PAIRED = (
     *("turnaround_s", "advised_turnaround_s", "others_turnaround_s", "wait_s", "p95_wait_s", "slowdown_own_run"),
     *("total_energy_j", "busy_energy_j", "realised_load", "peak_power_w", "total_cost", "total_co2_kg"),
@@ -78,14 +77,8 @@ def against(table: pd.DataFrame, ours: str, theirs: str, scenario: str = "base")
 
 def ratio(logs: NDArray[np.float64]) -> tuple[float, float, float]:
     """Return the geometric mean of the ratios and the ends of its Student interval; NaN where they do not say."""
-    known = logs[np.isfinite(logs)]
-    if not len(known):
-        return (math.nan,) * 3
-    mean = float(known.mean())
-    if len(known) < 2:
-        return math.exp(mean), math.nan, math.nan
-    half = t_quantile((1 + LEVEL) / 2, len(known) - 1) * float(known.std(ddof=1)) / math.sqrt(len(known))
-    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+    mean, low, high, _ = mean_interval(logs[np.isfinite(logs)])
+    return math.exp(mean), math.exp(low), math.exp(high)
 
 
 def by_class(rows: list[dict[str, Any]]) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from hpcsim.errors import MissingExtra
 from hpcsim.experiments import sweep_folder
 from hpcsim.experiments.advisor_study.pictures import draw_all
 from hpcsim.experiments.advisor_study.verdicts import Comparison, Results, comparisons, verdicts
-from hpcsim.experiments.tune import interval
+from hpcsim.results.statistics.student import MeanInterval, mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,12 +136,12 @@ def _means(table: pd.DataFrame, shown: Mapping[str, str]) -> str:
     rows: list[list[str]] = []
     for label, group in table.groupby(list(IDENTITY), sort=False):
         values = (group[column].dropna().to_numpy(dtype=float) for column in columns)
-        rows.append([*map(str, label), *(_with_interval(interval(list(column))) for column in values)])
+        rows.append([*map(str, label), *(_with_interval(mean_interval(list(column))) for column in values)])
     return _markdown((*IDENTITY, *(shown[column] for column in columns)), rows)
 
 
-def _with_interval(estimate: tuple[float, float, float]) -> str:
-    mean, low, high = estimate
+def _with_interval(estimate: MeanInterval) -> str:
+    mean, low, high, _ = estimate
     if math.isnan(mean):
         return ""
     return f"{mean:.3g}" if math.isnan(low) or low == high else f"{mean:.3g} ± {(high - low) / 2:.2g}"

@@ -15,11 +15,10 @@ import numpy as np
 
 from hpcsim.experiments.advisor_study.plan import Cell
 from hpcsim.results.statistics import holm
-from hpcsim.results.statistics.student import t_quantile, two_sided_p
+from hpcsim.results.statistics.student import mean_interval
 
 Results = Sequence[tuple[Cell, dict[str, Any]]]
 
-LEVEL = 0.95
 MOBO, OTHERS = ("mobo", "mobo-fixed"), ("sobo-runtime", "sobo-power", "random", "random-shared")
 
 
@@ -61,15 +60,7 @@ def compared(
     """Return the comparison whose paired differences are *gains*; NaN ones are left out."""
     values = np.asarray(gains, dtype=np.float64)
     values = values[np.isfinite(values)]
-    mean = float(values.mean()) if len(values) else math.nan
-    if len(values) < 2:
-        return Comparison(claim, first, second, measure, len(values), mean, math.nan, math.nan, math.nan)
-    error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    half = t_quantile((1 + LEVEL) / 2, len(values) - 1) * error
-    t = mean / error if error > 0 else (math.inf if mean else 0.0)
-    return Comparison(
-        claim, first, second, measure, len(values), mean, mean - half, mean + half, two_sided_p(t, len(values) - 1)
-    )
+    return Comparison(claim, first, second, measure, len(values), *mean_interval(values))
 
 
 def comparisons(results: Results) -> list[Comparison]:

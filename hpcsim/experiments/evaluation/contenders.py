@@ -23,7 +23,7 @@ _BESIDE = {
 """What a policy that only chooses heads puts beside them, as its parameter `backfill`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Contender:
     """A policy by its registry name and parameters, so that it can be made anew in any process.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hpcsim import registry
-from hpcsim.experiments.evaluation.sequences import JOBS, Sequence, cut, random_starts
+from hpcsim.experiments.evaluation.sequences import Sequence, cut, random_starts
 from hpcsim.workload import Workload
 
 WORKLOADS = 15
@@ -80,6 +80,6 @@ def _few(workload: Workload, nodes: int, number: int, condition: str) -> list[Se
 
 def _lublin(*, seed: int, load: float, classes: str = "both", nodes: int = NODES) -> Workload:
     workload: Workload = registry.make(
-        "models", "lublin", jobs=max(_ROWS, JOBS), nodes=nodes, classes=classes, load=load, seed=seed
+        "models", "lublin", jobs=_ROWS, nodes=nodes, classes=classes, load=load, seed=seed
     )
     return workload

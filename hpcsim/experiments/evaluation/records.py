@@ -18,9 +18,16 @@ HEADINGS = ("policy", "slowdown", "ratio", "95 %", "won", "mean wait", "longest"
 
 
 def records(
-    contenders: Many[Contender], scores: Mapping[str, Many[Score]], sequences: Many[Sequence], suite: str, mode: Mode
+    contenders: Mapping[Contender, int | None],
+    scores: Mapping[str, Many[Score]],
+    sequences: Many[Sequence],
+    suite: str,
+    mode: Mode,
 ) -> list[dict[str, Any]]:
-    """Return one record a contender: its figures over the suite, and those of every sequence."""
+    """Return one record a contender: its figures over the suite, and those of every sequence.
+
+    *contenders* has the training seed of each, None of one that was not trained.
+    """
     return [
         {
             "policy": contender.name,
@@ -28,14 +35,14 @@ def records(
             "parameters": dict(contender.parameters),
             "suite": suite,
             "mode": mode,
-            "training_seed": contender.training_seed(),
+            "training_seed": seed,
             **_means(scores[contender.label]),
             "per_sequence": [
                 {"sequence": sequence.label, "condition": sequence.condition} | score._asdict()
                 for sequence, score in zip(sequences, scores[contender.label], strict=True)
             ],
         }
-        for contender in contenders
+        for contender, seed in contenders.items()
     ]
 
 

@@ -17,6 +17,7 @@ from hpcsim.experiments.evaluation.contenders import Contender, Mode
 from hpcsim.experiments.evaluation.sequences import Sequence
 from hpcsim.experiments.evaluation.suites import Protocol, find_suite
 from hpcsim.experiments.executors import Processes
+from hpcsim.policy import Policy
 
 AT_ONCE = 15
 """Sequences that one task simulates."""
@@ -115,12 +116,12 @@ def score_part(contender: Contender, suite: str, mode: Mode, data: str | None, p
     """Return the scores of some sequences of a suite."""
     protocol = find_suite(suite).protocol
     there = sequences_of(suite, data)
-    return [score(contender, there[place], protocol, mode) for place in places]
+    policy = contender.policy(protocol, mode)  # each run resets it
+    return [score(policy, there[place], protocol) for place in places]
 
 
-def score(contender: Contender, sequence: Sequence, protocol: Protocol, mode: Mode) -> Score:
+def score(policy: Policy, sequence: Sequence, protocol: Protocol) -> Score:
     """Simulate one sequence on an empty machine; jobs run as long as they did, whatever their limit."""
-    policy = contender.policy(protocol, mode)
     began_s = time.process_time()
     simulation = Simulation(sequence.workload, Cluster.of_processors(sequence.nodes), policy, kill_at_limit=False)
     simulation.run()

@@ -26,8 +26,7 @@ from hpcsim.results.statistics import (
     probability_of_improvement,
     stratified_interval,
 )
-from hpcsim.results.statistics.interval import LEVEL
-from hpcsim.results.statistics.student import t_quantile, two_sided_p
+from hpcsim.results.statistics.student import mean_interval
 from hpcsim.results.statistics.windows import FEWEST
 
 Floats = NDArray[np.float64]
@@ -152,16 +151,7 @@ def _means(values: Floats) -> Any:
 
 def _student(values: Floats) -> list[Interval]:
     """Return Student's intervals of the means of independent rows."""
-    count = len(values)
-    if count == 1:
-        return [Interval(float(value), math.nan, math.nan, math.nan, 1, 0, math.nan) for value in values[0]]
-    quantile = t_quantile((1 + LEVEL) / 2, count - 1)
-    found = []
-    for column in values.T:
-        mean, error = float(column.mean()), float(column.std(ddof=1)) / math.sqrt(count)
-        p_value = two_sided_p(mean / error, count - 1) if error else float(mean == 0)
-        found.append(Interval(mean, mean - quantile * error, mean + quantile * error, p_value, count, 1, 0.0))
-    return found
+    return [Interval(*mean_interval(column), windows=len(values), block=1, correlation=0.0) for column in values.T]
 
 
 def _as_ratio(log_ratio: Interval) -> Interval:

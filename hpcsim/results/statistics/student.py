@@ -1,4 +1,4 @@
-"""Student's t distribution: in closed form for whole degrees of freedom, nearly for others.
+"""Student's t: the interval of a mean, and the distribution in closed form for whole degrees of freedom.
 
 Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 to 26.7.5.
 """
@@ -6,7 +6,45 @@ Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 to 26.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEVEL = 0.95
+_NO_SPREAD = 1e-12
+"""A standard error below this share of the mean is rounding."""
+
+
+class MeanInterval(NamedTuple):
+    """A mean, the ends of its interval, and the two-sided p of "the truth is 0"; NaN for what is not known."""
+
+    mean: float
+    low: float
+    high: float
+    p_value: float
+
+
+def mean_interval(values: Sequence[float] | NDArray[Any], level: float = LEVEL) -> MeanInterval:
+    """Return the mean of independent *values* with its Student interval.
+
+    Fewer than two values have no interval, none has no mean. Values that are all the same have an
+    interval of no length and p = 0 (1 where they are 0).
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    count = len(sample)
+    if not count:
+        return MeanInterval(math.nan, math.nan, math.nan, math.nan)
+    mean = float(sample.mean())
+    if count < 2:
+        return MeanInterval(mean, math.nan, math.nan, math.nan)
+    error = float(sample.std(ddof=1)) / math.sqrt(count)
+    if error <= _NO_SPREAD * abs(mean):
+        return MeanInterval(mean, mean, mean, float(mean == 0))
+    half = t_quantile((1 + level) / 2, count - 1) * error
+    return MeanInterval(mean, mean - half, mean + half, two_sided_p(mean / error, count - 1))
 
 
 def central_probability(t: float, freedom: int) -> float:
