@@ -55,8 +55,8 @@ class Record:
         elif at == self.rewards.shape[1]:
             self._kept = moments_of(np.concatenate([part, np.zeros_like(part)], axis=1) for part in self._kept)
             self.rewards = np.concatenate([self.rewards, np.zeros_like(self.rewards)], axis=1)
-        kept: NDArray[Any]
-        for kept, new in zip(self._kept, moment, strict=True):
+        pairs: Iterable[tuple[Any, Any]] = zip(self._kept, moment, strict=True)
+        for kept, new in pairs:
             kept[rows, at] = new
         self.lengths[rows] = at + 1
 
