@@ -15,7 +15,7 @@ from hpcsim.results.quantities import count, duration
 
 
 class StudySize(StrEnum):
-    """How large a study is; see `hpcsim.experiments.advisor_study.plan.PRESETS`."""
+    """How large a study is; see `hpcsim.experiments.surrogate_study.plan.PRESETS`."""
 
     SMOKE = "smoke"
     DEMO = "demo"
@@ -42,7 +42,7 @@ def surrogate_study(
 
     DIR gets tables as CSV, a page (study.md) and plots. A study that was stopped goes on with --resume.
     """
-    from hpcsim.experiments.advisor_study import run_study
+    from hpcsim.experiments.surrogate_study import run_study
 
     with results_only():
         answer = run_study(data, out, preset=preset.value, reader=file_format, resume=resume, progress=_tell)

@@ -1,1 +1,1 @@
-"""One trial of the advisor study: a surrogate is fitted, searched, and graded by itself and by the truth."""
+"""One trial of the surrogate study: a surrogate is fitted, searched, and graded by itself and by the truth."""

@@ -1,4 +1,4 @@
-"""The advisor study: which surrogate, inputs, sample and search engine give advice that is worth taking.
+"""The surrogate study: which surrogate, inputs, sample and search engine give advice that is worth taking.
 
 One factor at a time around a base cell, so that a difference has one cause; every cell on every seed. It
 reproduces, and grades by the truth, what Ahmed, Banday, Jones and Islam (arXiv 2601.15399) graded by itself.
@@ -6,7 +6,7 @@ reproduces, and grades by the truth, what Ahmed, Banday, Jones and Islam (arXiv 
 
 from __future__ import annotations
 
-from hpcsim.experiments.advisor_study.plan import PRESETS, Cell, Preset, cells
-from hpcsim.experiments.advisor_study.study import run_study
+from hpcsim.experiments.surrogate_study.plan import PRESETS, Cell, Preset, cells
+from hpcsim.experiments.surrogate_study.study import run_study
 
 __all__ = ["PRESETS", "Cell", "Preset", "cells", "run_study"]

@@ -11,13 +11,13 @@ from typing import Any
 from hpcsim import registry
 from hpcsim.errors import ExperimentError, closest
 from hpcsim.experiments import sweep_folder
-from hpcsim.experiments.advisor_study.answers import write_answers
-from hpcsim.experiments.advisor_study.logs import ByLog, log_of
-from hpcsim.experiments.advisor_study.plan import PRESETS, Cell, Preset, cells
+from hpcsim.experiments.surrogate_study.answers import write_answers
+from hpcsim.experiments.surrogate_study.logs import ByLog, log_of
+from hpcsim.experiments.surrogate_study.plan import PRESETS, Cell, Preset, cells
 from hpcsim.results.storage import plain
 
 CELLS, PLAN = "cells", "study.json"
-FORMAT = "hpcsim-advisor-study-1"
+FORMAT = "hpcsim-surrogate-study-1"
 Progress = Callable[[int, int, float, str], object]
 """(cells done, cells to do, seconds left, what is next)."""
 

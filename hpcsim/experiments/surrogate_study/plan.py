@@ -1,4 +1,4 @@
-"""What an advisor study compares: its presets, and the cells that follow from them."""
+"""What a surrogate study compares: its presets, and the cells that follow from them."""
 
 from __future__ import annotations
 

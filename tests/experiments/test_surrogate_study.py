@@ -1,4 +1,4 @@
-"""The advisor study: its plan, resuming, tables, verdicts by hand, and files without a truth."""
+"""The surrogate study: its plan, resuming, tables, verdicts by hand, and files without a truth."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 
 from hpcsim import registry
 from hpcsim.errors import ExperimentError
-from hpcsim.experiments.advisor_study import PRESETS, Cell, Preset, cells, run_study
-from hpcsim.experiments.advisor_study.verdicts import compared, comparisons, verdicts
+from hpcsim.experiments.surrogate_study import PRESETS, Cell, Preset, cells, run_study
+from hpcsim.experiments.surrogate_study.verdicts import compared, comparisons, verdicts
 
 needs_advisor = pytest.mark.skipif(find_spec("lightgbm") is None, reason="pip install 'hpcsim-des[advisor]'")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hpcsim.experiments.advisor_study.plan import Cell
+from hpcsim.experiments.surrogate_study.plan import Cell
 from hpcsim.results.statistics import holm
 from hpcsim.results.statistics.student import mean_interval
 

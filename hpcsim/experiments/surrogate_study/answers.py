@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from hpcsim.errors import MissingExtra
 from hpcsim.experiments import sweep_folder
-from hpcsim.experiments.advisor_study.pictures import draw_all
-from hpcsim.experiments.advisor_study.verdicts import Comparison, Results, comparisons, verdicts
+from hpcsim.experiments.surrogate_study.pictures import draw_all
+from hpcsim.experiments.surrogate_study.verdicts import Comparison, Results, comparisons, verdicts
 from hpcsim.results.statistics.student import MeanInterval, mean_interval
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 
 from hpcsim.errors import MissingExtra
 from hpcsim.experiments import sweep_folder
-from hpcsim.experiments.advisor_study.verdicts import Results
+from hpcsim.experiments.surrogate_study.verdicts import Results
 from hpcsim.results import plots
 from hpcsim.results.palette import colours
 from hpcsim.search import is_on_front
