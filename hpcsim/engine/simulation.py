@@ -105,8 +105,7 @@ class Simulation:
     ) -> None:
         arguments.check_description(workload, cluster)
         arguments.check_plug_ins(policy, recorders, placement, advisor)
-        _check_options(seed, grace_s, books, power_trace)
-        arguments.check_scaling(scaling)
+        _check_options(seed, grace_s, scaling, books, power_trace)
         arguments.check_advice_budget(advice_budget_s)
         check_requests(workload)
         _refuse_unsupported(workload, feedback)
@@ -373,9 +372,10 @@ class Simulation:
         )
 
 
-def _check_options(seed: int, grace_s: float, books: Books | None, trace: PowerTrace) -> None:
+def _check_options(seed: int, grace_s: float, scaling: SpeedUp | None, books: Books | None, trace: PowerTrace) -> None:
     arguments.check_seed(seed)
     arguments.check_grace(grace_s)
+    arguments.check_scaling(scaling)
     arguments.check_choice("books", books, (None, *get_args(Books)))
     arguments.check_choice("power_trace", trace, get_args(PowerTrace))
 
