@@ -38,7 +38,13 @@ def records(
             "training_seed": seed,
             **_means(scores[contender.label]),
             "per_sequence": [
-                {"sequence": sequence.label, "condition": sequence.condition} | score._asdict()
+                {
+                    "sequence": sequence.label,
+                    "source": sequence.source,
+                    "condition": sequence.condition,
+                    "jobs": len(sequence.workload),
+                }
+                | score._asdict()
                 for sequence, score in zip(sequences, scores[contender.label], strict=True)
             ],
         }
