@@ -24,7 +24,7 @@ MOST_COLUMNS = 400
 """Columns that decisions are put together in."""
 
 INK = (0, 114, 178)
-"""Colour of a heat map on light and dark ground; its opacity is the value."""
+"""Colour of a heat map on light and dark ground; its opacity is the square root of the value."""
 
 ROW, NAMES = 19, 178
 
@@ -69,7 +69,7 @@ def heat_map(values: Floats, axis: Axis, caption: str) -> str:
     with np.errstate(invalid="ignore"):
         cells = np.array([_mean(values[some]) for some in axis.columns()]).T
     largest = float(np.nanmax(cells)) if np.isfinite(cells).any() else 1.0
-    opacity = np.nan_to_num(cells / (largest or 1.0))[::-1]
+    opacity = np.sqrt(np.nan_to_num(cells / (largest or 1.0)))[::-1]  # so that small weights are seen
     height = max(70, 7 * len(cells))
     inside = (
         f'<image x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{height}" preserveAspectRatio="none" '

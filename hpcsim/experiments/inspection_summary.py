@@ -13,7 +13,7 @@ from hpcsim.results.quantities import count, percentage
 
 Floats = NDArray[np.float64]
 
-SELDOM = 0.02
+SELDOM = 0.05
 """Memory that changes at most this share of the choices hardly matters."""
 
 

@@ -137,14 +137,21 @@ def test_the_record_is_of_the_networks_decisions(record: tuple[Any, PPOGTrXL, In
 
 def test_only_what_was_asked_for_is_recorded(tmp_path: Path) -> None:
     policy = policy_of(tmp_path)
-    whole, part = policy.inspected(), policy.inspected(since_s=20_000, until_s=60_000)
-    for each in (whole, part):
-        simulate(crowded(), Cluster.of_processors(64), each)
-    times_s = whole.inspection().columns["time_s"]  # type: ignore[attr-defined]
-    inside = (times_s >= 20_000) & (times_s < 60_000)
-    assert 0 < inside.sum() < len(times_s)
-    np.testing.assert_array_equal(part.inspection().columns["time_s"], times_s[inside])  # type: ignore[attr-defined]
-    np.testing.assert_array_equal(part.inspection().attention, whole.inspection().attention[inside])  # type: ignore[attr-defined]
+
+    def recorded(**span: float) -> Inspection:
+        watched: Any = policy.inspected(**span)
+        simulate(crowded(), Cluster.of_processors(64), watched)
+        found: Inspection = watched.inspection()
+        return found
+
+    whole = recorded()
+    times_s = whole.columns["time_s"]
+    since_s, until_s = times_s[len(times_s) // 3], times_s[2 * len(times_s) // 3]
+    inside = (times_s >= since_s) & (times_s < until_s)
+    part = recorded(since_s=since_s, until_s=until_s)
+    assert 0 < len(part) < len(whole)
+    np.testing.assert_array_equal(part.columns["time_s"], times_s[inside])
+    np.testing.assert_array_equal(part.attention, whole.attention[inside])
 
 
 def test_a_run_without_decisions_has_an_empty_record(tmp_path: Path) -> None:
