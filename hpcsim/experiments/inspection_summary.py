@@ -101,9 +101,9 @@ def _difference(inspection: Inspection) -> str:
         mine, theirs = (inspection.columns[f"{each}{name}"][other].astype(float) for each in ("", "rule_"))
         usable = np.isfinite(mine) & np.isfinite(theirs) & (mine > 0) & (theirs > 0)
         compared.append(f"{np.median(mine[usable] / theirs[usable]):.2g} times the {words}" if usable.any() else "")
-    longer = inspection.columns["wait_s"][other] > inspection.columns["rule_wait_s"][other]
+    mine_s, theirs_s = (inspection.columns[name][other].astype(float) for name in ("wait_s", "rule_wait_s"))
     return (
         f"It differs from {rule} in {other.sum():,} of {count(len(other), 'decision')} ({percentage(other.mean())}). "
         f"Then its job has, in the median, {', '.join(filter(None, compared))} of the other's, and has waited longer "
-        f"in {percentage(longer.mean())} of them. In {_alike(inspection, other):,} of them both jobs ask for the same."
+        f"in {percentage((mine_s > theirs_s).mean())} of them. In {_alike(inspection, other):,} of them both jobs ask for the same."
     )

@@ -156,7 +156,8 @@ class TransparentNetwork:
         scale = 1 / math.sqrt(query.shape[1])
         if self.config.positions == "sinusoidal":
             content, position = (self._weights[f"{name}.{kind}_bias"] for kind in ("content", "position"))
-            encoded = self._linear(f"{name}.position", sinusoids(self.config.span, self.config.width)[:seen])
+            distances = sinusoids(seen, self.config.width).astype(float)
+            encoded = self._linear(f"{name}.position", distances)
             score = np.einsum("hc,shc->hs", query + content, keys)
             score += np.einsum("hc,shc->hs", query + position, encoded.reshape(seen, heads, -1))
             score *= scale
