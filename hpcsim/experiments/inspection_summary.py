@@ -105,5 +105,6 @@ def _difference(inspection: Inspection) -> str:
     return (
         f"It differs from {rule} in {other.sum():,} of {count(len(other), 'decision')} ({percentage(other.mean())}). "
         f"Then its job has, in the median, {', '.join(filter(None, compared))} of the other's, and has waited longer "
-        f"in {percentage((mine_s > theirs_s).mean())} of them. In {_alike(inspection, other):,} of them both jobs ask for the same."
+        f"in {percentage((mine_s > theirs_s).mean())} of them. In {_alike(inspection, other):,} of them both jobs ask "
+        "for the same."
     )

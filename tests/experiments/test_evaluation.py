@@ -301,7 +301,8 @@ def test_conditions_are_put_side_by_side_and_brief_stops_there() -> None:
     costs = {"saf": scores(2, 2, 4, 4), "easy": scores(4, 4, 4, 4)}
     varied = outcome(costs, ("load 0.6", "load 0.6", "load 1.2", "load 1.2"))
     (brief,) = sections_of(varied, "saf", is_brief=True)
-    ratio, _, longest = brief.tables
+    ratio, ends, _, longest = brief.tables
+    assert ends.headings == ratio.headings
     assert ratio.headings == ("policy", "load 0.6", "load 1.2")
     assert [cell.split()[0] for cell in ratio.rows[1]] == ["easy", "2.00", "1.00"]
     assert longest.rows[0] == ("saf", "0.50", "1.00")

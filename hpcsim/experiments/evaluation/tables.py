@@ -149,11 +149,14 @@ def _by_condition(outcome: Outcome, reference: str) -> Iterator[Table]:
     parts = [outcome.under(condition) for condition in conditions]
     found = [standings(part.scores, part.sequences, reference=reference) for part in parts]
     ratios = [
-        (label, *(f"{column[at].ratio.estimate:.2f} ({_ends(column[at].ratio, 2)})" for column in found))
-        for at, label in enumerate(outcome.scores)
+        (label, *(f"{column[at].ratio.estimate:.2f}" for column in found)) for at, label in enumerate(outcome.scores)
     ]
-    note = f"Geometric mean of the slowdown over {reference}'s, 95 % interval. Intervals: {drawn(parts[0].sequences)}."
-    yield Table(f"Ratio to {reference}", ("policy", *conditions), ratios, note)
+    yield Table(
+        f"Ratio to {reference}", ("policy", *conditions), ratios, f"Geometric mean of the slowdown over {reference}'s."
+    )
+    ends = [(label, *(_ends(column[at].ratio, 2) for column in found)) for at, label in enumerate(outcome.scores)]
+    note = f"Intervals: {drawn(parts[0].sequences)}."
+    yield Table("95 % interval of the ratio", ("policy", *conditions), ends, note)
     slowdowns = [(label, *(number(column[at].mean) for column in found)) for at, label in enumerate(outcome.scores)]
     yield Table("Mean bounded slowdown", ("policy", *conditions), slowdowns)
     if STARVED_BY in outcome.scores:
