@@ -303,7 +303,8 @@ def test_conditions_are_put_side_by_side_and_brief_stops_there() -> None:
     (brief,) = sections_of(varied, "saf", is_brief=True)
     ratio, ends, _, longest = brief.tables
     assert ends.headings == ratio.headings
-    assert ratio.headings == ("policy", "load 0.6", "load 1.2")
+    assert ratio.title == "Ratio to saf, by load"
+    assert ratio.headings == ("policy", "0.6", "1.2")
     assert [cell.split()[0] for cell in ratio.rows[1]] == ["easy", "2.00", "1.00"]
     assert longest.rows[0] == ("saf", "0.50", "1.00")
     assert [each.title.split(":")[0] for each in sections_of(varied, "saf")][1:] == [

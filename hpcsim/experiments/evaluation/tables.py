@@ -136,6 +136,14 @@ def _profile_rows(found: Many[Standing]) -> list[tuple[str, ...]]:
     ]
 
 
+def _shortened(conditions: Many[str]) -> tuple[str, list[str]]:
+    """Return the word that all conditions begin with, and what follows it: a table has little room."""
+    words = [condition.partition(" ") for condition in conditions]
+    if len({first for first, *_ in words}) > 1 or not all(rest for *_, rest in words):
+        return "condition", list(conditions)
+    return words[0][0], [rest for *_, rest in words]
+
+
 def _without_empty(table: Table) -> Table:
     """Leave out columns in which nobody has a value, as of records without times of decisions."""
     kept = [at for at in range(len(table.headings)) if any(row[at] for row in table.rows)]
@@ -145,27 +153,27 @@ def _without_empty(table: Table) -> Table:
 
 def _by_condition(outcome: Outcome, reference: str) -> Iterator[Table]:
     """Yield the ratio and the starvation of everybody under each condition."""
-    conditions = outcome.conditions()
-    parts = [outcome.under(condition) for condition in conditions]
+    parts = [outcome.under(condition) for condition in outcome.conditions()]
+    what, names = _shortened(outcome.conditions())
+    headings = ("policy", *names)
     found = [standings(part.scores, part.sequences, reference=reference) for part in parts]
     ratios = [
         (label, *(f"{column[at].ratio.estimate:.2f}" for column in found)) for at, label in enumerate(outcome.scores)
     ]
-    yield Table(
-        f"Ratio to {reference}", ("policy", *conditions), ratios, f"Geometric mean of the slowdown over {reference}'s."
-    )
+    note = f"Geometric mean of the slowdown over {reference}'s, by {what}."
+    yield Table(f"Ratio to {reference}, by {what}", headings, ratios, note)
     ends = [(label, *(_ends(column[at].ratio, 2) for column in found)) for at, label in enumerate(outcome.scores)]
     note = f"Intervals: {drawn(parts[0].sequences)}."
-    yield Table("95 % interval of the ratio", ("policy", *conditions), ends, note)
+    yield Table("95 % interval of the ratio", headings, ends, note)
     slowdowns = [(label, *(number(column[at].mean) for column in found)) for at, label in enumerate(outcome.scores)]
-    yield Table("Mean bounded slowdown", ("policy", *conditions), slowdowns)
+    yield Table("Mean bounded slowdown", headings, slowdowns)
     if STARVED_BY in outcome.scores:
         longest = [{each.label: each.max_wait_s for each in column} for column in found]
         waits = [
             (label, *(f"{each[label] / each[STARVED_BY]:.2f}" if each[STARVED_BY] else "" for each in longest))
             for label in outcome.scores
         ]
-        yield Table(f"Longest wait over {STARVED_BY}'s", ("policy", *conditions), waits)
+        yield Table(f"Longest wait over {STARVED_BY}'s", headings, waits)
 
 
 def together(outcome: Outcome, reference: str) -> Iterator[OverSeeds]:
