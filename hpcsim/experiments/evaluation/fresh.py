@@ -26,7 +26,7 @@ _FEW = 4
 def fresh(windows: int, seed: int = SEED) -> list[Sequence]:
     """Return *windows* random windows of each of `WORKLOADS` workloads by the Lublin-Feitelson model.
 
-    Three mixes of classes at five loads, 10,000 jobs each on 256 nodes, limits as the run times; another *seed*, others.
+    Three mixes of classes at five loads, 10,000 jobs each on 256 nodes, limits as the run times. *seed* says which.
     """
     found: list[Sequence] = []
     for number in range(WORKLOADS):
