@@ -1,7 +1,7 @@
 """What a learned scheduler sees at a decision, as arrays of fixed shape. NumPy alone.
 
 An `Observer` hears what happens to jobs and keeps columns of what waits and runs, so that an
-observation costs some 50 microseconds however long the queue. The environment and a trained policy
+observation costs the same, less than 0.1 ms, however long the queue. The environment and a trained policy
 use the same one: what was learned on is what is decided on.
 """
 

@@ -97,10 +97,11 @@ class LayerNorm:
         """Normalise the last axis."""
         width = np.float32(x.shape[-1])
         out: Floats = x - np.add.reduce(x, -1, keepdims=True) / width
-        deviation = np.add.reduce(out * out, -1, keepdims=True)
+        deviation: Floats = np.add.reduce(out * out, -1, keepdims=True)
         deviation /= width
         deviation += _HAIR
-        out /= np.sqrt(deviation, out=deviation)
+        np.sqrt(deviation, out=deviation)
+        out /= deviation
         out *= self.weight
         out += self.bias
         return out
