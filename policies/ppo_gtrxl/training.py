@@ -55,7 +55,7 @@ def train(
         seed: train this one instead of the preset's seeds.
         resume: go on where a training in *out* was stopped.
         workers: processes that play episodes; how many changes no number.
-        settings: ``training.KEY``, ``network.KEY``, ``view.KEY`` -> value, in place of the preset's.
+        settings: ``training.KEY``, ``network.KEY``, ``view.KEY`` or ``validation.KEY`` -> value, for the preset's.
         command: what was typed, for the card of the checkpoint.
         say: is told of the progress, a line at a time.
 
@@ -83,12 +83,12 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
     Raises:
         InvalidArgument: there is no such part or key, or the value is wrong.
     """
-    parts: dict[str, dict[str, Any]] = {"training": {}, "network": {}, "view": {}}
+    parts: dict[str, dict[str, Any]] = {"training": {}, "network": {}, "view": {}, "validation": {}}
     for name, value in settings.items():
         part, _, key = name.partition(".")
         if part not in parts or not key:
             raise InvalidArgument(
-                f"There is no setting '{name}'.", "Name one as training.KEY, network.KEY or view.KEY."
+                f"There is no setting '{name}'.", "Name one as training.KEY, network.KEY, view.KEY or validation.KEY."
             )
         parts[part][key] = value
     training = type(preset.training).from_dict(preset.training.to_dict() | parts["training"])
@@ -98,7 +98,20 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
         view = replace(preset.view, **parts["view"], must_start_after_s=training.must_start_after_s)
     except TypeError as error:
         raise InvalidArgument(f"A view has no such key: {error}.", "It has: window, groups, wait_cap_s.") from error
-    return replace(preset, training=training, network=network, view=view)
+    sequences, jobs = _validated(parts["validation"], preset)
+    return replace(
+        preset, training=training, network=network, view=view, validation_sequences=sequences, validation_jobs=jobs
+    )
+
+
+def _validated(settings: Mapping[str, Any], preset: Preset) -> tuple[int, int]:
+    """Return how many sequences of how many jobs a network is validated on."""
+    for key, value in settings.items():
+        if key not in {"sequences", "jobs"}:
+            raise InvalidArgument(f"Validation has no '{key}'.", "It has: sequences, jobs.")
+        if type(value) is not int or value < 1:
+            raise InvalidArgument(f"validation.{key} is {value!r}.", "Give a whole number of at least 1.")
+    return settings.get("sequences", preset.validation_sequences), settings.get("jobs", preset.validation_jobs)
 
 
 def _is_choice(key: str) -> bool:
