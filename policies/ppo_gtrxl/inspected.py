@@ -78,7 +78,8 @@ class InspectedPPOGTrXL(PPOGTrXL):
     def _logits(self, observation: Observation) -> Any:
         logits = super()._logits(observation)
         within = self.trained.seen.within(observation.jobs, observation.nodes, observation.globals)
-        seen = self._open.step(*(each.astype(float) for each in within), prior=self._prior(observation).astype(float))
+        jobs, nodes, globals_ = (each.astype(float) for each in within)
+        seen = self._open.step(jobs, nodes, globals_, self._prior(observation).astype(float))
         _check(logits, seen.logits)
         scores = HEURISTIC_PRIORS[self.rule](observation)
         assert observation.queue is not None

@@ -20,6 +20,9 @@ LOW, HIGH = 0.5, 4.0
 
 _TICKS = (0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50)
 MOST_LETTERS = 31
+MOST_STEPS = 60
+"""Steps of a profile that are drawn: of more, evenly spread ones."""
+
 
 MARKS = """
 figure>svg.ratios .bar{stroke:var(--soft);stroke-width:2}figure>svg.ratios .dot{fill:var(--soft)}
@@ -94,8 +97,9 @@ def profile_chart(curves: Mapping[str, NDArray[np.float64]], caption: str) -> st
 def _steps(ratios: NDArray[np.float64], across: Any, down: Any) -> str:
     """Return the path of a step function that rises at each ratio below the axis' end."""
     shown = np.sort(ratios[ratios <= HIGH])
-    xs, ys = across(shown), down(np.arange(1, len(shown) + 1) / len(ratios))
-    steps = "".join(f"H{x:.1f}V{y:.1f}" for x, y in zip(xs, ys, strict=True))
+    heights = np.arange(1, len(shown) + 1) / len(ratios)
+    kept = np.unique(np.linspace(0, len(shown) - 1, min(len(shown), MOST_STEPS)).round().astype(int))
+    steps = "".join(f"H{x:.0f}V{y:.0f}" for x, y in zip(across(shown[kept]), down(heights[kept]), strict=True))
     return f"M{LEFT} {down(0.0):.1f}{steps}H{WIDTH - EDGE}"
 
 
