@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hpcsim.cluster import Cluster
-from hpcsim.errors import InvalidArgument
+from hpcsim.errors import InvalidArgument, closest
 from hpcsim.policies.learning.features import schema_hash
 from hpcsim.policies.ppo_gtrxl.checkpoint import load_checkpoint, read_tensors, write_tensors
 from hpcsim.policies.ppo_gtrxl.presets import Preset, find_preset
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 CHOSEN = "chosen.safetensors"
 """The best network of all seeds, in the folder of the training."""
+
+SIZES = ("generated_jobs", "validation_sequences", "validation_jobs")
+"""Sizes of a preset that settings change as ``data.KEY``."""
 
 VALIDATION_SEED = 1_000_003
 """Generated logs of validation come from this seed, which no training uses."""
@@ -55,7 +58,7 @@ def train(
         seed: train this one instead of the preset's seeds.
         resume: go on where a training in *out* was stopped.
         workers: processes that play episodes; how many changes no number.
-        settings: ``training.KEY``, ``network.KEY``, ``view.KEY`` -> value, in place of the preset's.
+        settings: ``training.KEY``, ``network.KEY``, ``view.KEY``, ``data.KEY`` -> value, in place of the preset's.
         command: what was typed, for the card of the checkpoint.
         say: is told of the progress, a line at a time.
 
@@ -83,12 +86,12 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
     Raises:
         InvalidArgument: there is no such part or key, or the value is wrong.
     """
-    parts: dict[str, dict[str, Any]] = {"training": {}, "network": {}, "view": {}}
+    parts: dict[str, dict[str, Any]] = {"training": {}, "network": {}, "view": {}, "data": {}}
     for name, value in settings.items():
         part, _, key = name.partition(".")
         if part not in parts or not key:
             raise InvalidArgument(
-                f"There is no setting '{name}'.", "Name one as training.KEY, network.KEY or view.KEY."
+                f"There is no setting '{name}'.", "Name one as training.KEY, network.KEY, view.KEY or data.KEY."
             )
         parts[part][key] = value
     training = type(preset.training).from_dict(preset.training.to_dict() | parts["training"])
@@ -98,7 +101,16 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
         view = replace(preset.view, **parts["view"], must_start_after_s=training.must_start_after_s)
     except TypeError as error:
         raise InvalidArgument(f"A view has no such key: {error}.", "It has: window, groups, wait_cap_s.") from error
-    return replace(preset, training=training, network=network, view=view)
+    return replace(preset, training=training, network=network, view=view, **_sizes(parts["data"]))
+
+
+def _sizes(wanted: Mapping[str, Any]) -> Mapping[str, int]:
+    for key, value in wanted.items():
+        if key not in SIZES:
+            raise InvalidArgument(f"The data have no '{key}'.{closest(key, SIZES)}", f"They have: {', '.join(SIZES)}.")
+        if type(value) is not int or value < 1:
+            raise InvalidArgument(f"data.{key} is {value!r}.", "Give a whole number of at least 1.")
+    return wanted
 
 
 def _is_choice(key: str) -> bool:
