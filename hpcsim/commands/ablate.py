@@ -30,9 +30,7 @@ def ablate(
         list[str] | None,
         typer.Option("--variant", metavar="NAME", help="Only this one beside the base, as 'baseline PPO'; repeat it."),
     ] = None,
-    seeds: Annotated[
-        int | None, typer.Option("--seeds", metavar="N", min=1, help="Trainings of each variant.")
-    ] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="Trainings of each variant.")] = None,
     workers: options.Workers = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in DIR.")] = False,
     json: options.Json = False,
@@ -52,9 +50,10 @@ def ablate(
     if json:
         print_json({name: table.to_dict("records") for name, table in done.tables.named().items()})
         return
-    kept = (0, 1, 2, 4, 5, 7)  # the page has the other columns as well
+    kept = (0, 1, 2, 5, 4)  # the page has the other columns as well
     rows = [tuple(row[at] for at in kept) for row in network_rows(done.tables)]
-    print_table("PPO-GTrXL, one ingredient changed at a time", [HEADINGS[at] for at in kept], rows)
+    headings = [HEADINGS[at] for at in kept]
+    print_table("PPO-GTrXL, one ingredient changed at a time", headings, rows, last_is_text=True)
     print_table("Beside them", RULE_HEADINGS, list(rule_rows(done.tables)))
     for said in done.sentences:
         typer.echo(said)

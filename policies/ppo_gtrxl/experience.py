@@ -99,7 +99,7 @@ class Experience:
         return int(self.weight.sum())
 
     def first(self, decisions: int) -> Experience:
-        """Return the first segments, of which just so many *decisions* are learned from; all where there are no more."""
+        """Return the first segments, of which just so many *decisions* are learned from; all if there are no more."""
         asked = np.cumsum(self.weight > 0).reshape(self.weight.shape)
         segments = int(np.searchsorted(asked[:, -1], decisions)) + 1
         parts = {name: getattr(self, name)[:segments] for name in self.__dataclass_fields__}

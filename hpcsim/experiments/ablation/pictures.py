@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +19,21 @@ if TYPE_CHECKING:
 COLUMNS = 2
 
 
+def need_matplotlib() -> None:
+    """Raise `MissingExtra` where Matplotlib is not installed."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtra("Plots need Matplotlib.", "pip install 'hpcsim-des[report]'")
+
+
 def learning_curves(tables: Tables, path: Path) -> Path:
     """Draw the curves into *path*: a thick line a variant, the mean of its seeds, and thin ones for each seed.
 
     Raises:
         MissingExtra: Matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtra("Plots need Matplotlib.", "pip install 'hpcsim-des[report]'") from error
+    need_matplotlib()
+    from matplotlib.figure import Figure
+
     networks = tables.networks
     parts = [part for part in networks["part"].unique() if part != BASE] or [BASE]
     rows = -(-len(parts) // COLUMNS)

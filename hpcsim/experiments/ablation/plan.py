@@ -48,8 +48,8 @@ class Preset:
 
 _SMALL_DATA = {"data.generated_jobs": 300, "data.validation_sequences": 2, "data.validation_jobs": 64}
 _SMALL = {"training.sequences": 2, "training.group": 2, "training.jobs": 96, "training.pool": 2, "training.epochs": 1}
-_QUICK = {"training.sequences": 3, "training.pool": 4, "training.validate_every": 4, "training.learning_rate": 3e-3}
-_QUICK_DATA = {"data.generated_jobs": 6_000, "data.validation_sequences": 12, "data.validation_jobs": 384}
+_QUICK = {"training.sequences": 2, "training.pool": 4, "training.validate_every": 2, "training.learning_rate": 3e-3}
+_QUICK_DATA = {"data.generated_jobs": 4_000, "data.validation_sequences": 12, "data.validation_jobs": 384}
 _LONG = {"training.sequences": 8, "training.learning_rate": 2e-3, "data.validation_sequences": 32}
 
 PRESETS: Mapping[str, Preset] = {
@@ -60,7 +60,7 @@ PRESETS: Mapping[str, Preset] = {
         settings=_SMALL_DATA | _SMALL,
         variants=("gate residual", "memory 0", "baseline PPO"),
     ),
-    "demo": Preset(decisions=16_000, seeds=3, sequences=30, settings=_QUICK | _QUICK_DATA),
+    "demo": Preset(decisions=8_000, seeds=3, sequences=15, settings=_QUICK | _QUICK_DATA),
     "full": Preset(decisions=500_000, seeds=5, sequences=150, settings=_LONG),
 }
 """Sizes by name: seconds, about an hour, and days of one core."""
@@ -130,6 +130,4 @@ def _networks(preset: Preset, variants: Sequence[Variant]) -> Iterator[Cell]:
     same = {**preset.settings, "training.decisions": preset.decisions, "training.updates": preset.decisions}
     for seed in range(preset.seeds):
         for variant in variants:
-            yield Cell(
-                label=variant.name, settings={**same, **variant.settings}, seed=seed, sequences=preset.sequences
-            )
+            yield Cell(label=variant.name, settings={**same, **variant.settings}, seed=seed, sequences=preset.sequences)

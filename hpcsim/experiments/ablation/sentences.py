@@ -41,10 +41,8 @@ def _against_baseline_ppo(row: pd.Series[Any], tables: Tables) -> str:
     where = f"over {count(int(row['seeds']), 'training seed')} and {count(tables.workloads, 'workload')}"
     if math.isnan(low):
         return f"PPO-GTrXL costs {ratio:.3f} of what baseline PPO does, {where}: too few for an interval."
-    if low <= 1 <= high:
-        shown = NONE_SHOWN
-    else:
-        shown = "PPO-GTrXL is better" if high < 1 else "PPO-GTrXL is worse"
+    better_or_worse = "PPO-GTrXL is better" if high < 1 else "PPO-GTrXL is worse"
+    shown = NONE_SHOWN if low <= 1 <= high else better_or_worse
     return (
         f"PPO-GTrXL against baseline PPO at equal decisions and equal tuning: {ratio:.3f} of its bounded slowdown "
         f"(95 % interval {low:.3f} to {high:.3f}), {where}: {shown}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed
@@ -15,7 +16,7 @@ from hpcsim.experiments import sweep_folder
 from hpcsim.experiments.ablation import cells as one
 from hpcsim.experiments.ablation.markdown import markdown
 from hpcsim.experiments.ablation.page import render
-from hpcsim.experiments.ablation.pictures import learning_curves
+from hpcsim.experiments.ablation.pictures import learning_curves, need_matplotlib
 from hpcsim.experiments.ablation.plan import SUITE, Cell, Preset, cells, find_preset, variants_of
 from hpcsim.experiments.ablation.sentences import sentences
 from hpcsim.experiments.ablation.tables import Tables, tables_of
@@ -57,8 +58,8 @@ def run_ablation(
 
     Writes ``ablation.html``, ``ablation.md``, ``learning-curves.png`` and, in ``tables``,
     ``variants.csv`` (a row a variant and rule), ``seeds.csv`` (a row a network), ``curves.csv`` (a row
-    a validation) and ``sequences.csv`` (a row a network or rule, and sequence). All but CPU seconds
-    are the same for any number of workers.
+    a validation) and ``sequences.csv`` (a row a network or rule, and sequence), anew whenever all
+    variants have one more seed. All but CPU seconds are the same for any number of workers.
 
     Args:
         folder: a new one, or with *resume* that of a study.
@@ -77,8 +78,9 @@ def run_ablation(
     wanted, folder = variants_of(size, variants), Path(folder).resolve()
     every = cells(size, wanted)
     _prepare(folder, resume=resume)
+    need_matplotlib()  # hours later would be too late
     with sweep_folder.locked(folder):
-        errors = _work(every, folder, workers, tell)
+        errors = _work(every, folder, workers, tell, lambda whole: _written(folder, size, wanted, whole))
         if errors:
             raise ExperimentError(
                 f"{count(len(errors), 'cell')} of the ablation failed; the first: {errors[0]}", "Resume tries again."
@@ -106,22 +108,44 @@ def _prepare(folder: Path, *, resume: bool) -> None:
     sweep_folder.write_whole(path, json.dumps({"format": FORMAT}) + "\n")
 
 
-def _work(every: Sequence[Cell], folder: Path, workers: int, tell: Callable[[str], object]) -> list[str]:
-    """Run the cells that have no result yet; return what went wrong, a sentence a cell."""
+def _work(
+    every: Sequence[Cell],
+    folder: Path,
+    workers: int,
+    tell: Callable[[str], object],
+    write: Callable[[list[Cell]], object],
+) -> list[str]:
+    """Run the cells that have no result yet; return what went wrong, a sentence a cell.
+
+    Whenever every cell up to some seed has one, and others wait, *write* is given those.
+    """
     waiting = [cell for cell in every if one.read(folder, cell) is None]
     tell(f"{len(every) - len(waiting)} of {count(len(every), 'cell')} had finished before")
     errors: list[str] = []
     began_s, spent, left = time.perf_counter(), 0.0, sum(cell.effort for cell in waiting)
+    open_ = {cell.key for cell in waiting}
+    written = len(_whole_seeds(every, open_))
     with Processes(workers) as pool:
         tasks = {pool.submit(one.run_cell, cell, str(folder)): cell for cell in waiting}
         for done, task in enumerate(as_completed(tasks), start=1):
-            error = task.result()
+            cell, error = tasks[task], task.result()
             errors += [error] if error else []
-            spent, left = spent + tasks[task].effort, left - tasks[task].effort
+            spent, left = spent + cell.effort, left - cell.effort
             left_s = (time.perf_counter() - began_s) / spent * left
             when = f", about {duration(left_s)} left" if done < len(waiting) else ""
-            tell(f"{done} of {count(len(waiting), 'cell')}{when}: {error or tasks[task].name}")
+            tell(f"{done} of {count(len(waiting), 'cell')}{when}: {error or cell.name}")
+            open_ -= set() if error else {cell.key}
+            whole = _whole_seeds(every, open_)
+            if len(whole) > written and open_:
+                written = len(whole)
+                write(whole)
     return errors
+
+
+def _whole_seeds(every: Sequence[Cell], open_: set[str]) -> list[Cell]:
+    """Return the cells up to the last seed of which, and of all before it, none is open."""
+    seeds = [cell.seed for cell in every if cell.key in open_]
+    return [cell for cell in every if cell.seed < min(seeds, default=math.inf)]
 
 
 def _written(folder: Path, size: Preset, variants: Sequence[Variant], every: Sequence[Cell]) -> Ablation:

@@ -80,6 +80,18 @@ def test_table_has_a_row_for_each_update(trained: Path) -> None:
     assert rows[0]["validation"] == ""
 
 
+def test_training_ends_after_so_many_decisions(tmp_path: Path) -> None:
+    """Exactly so many, whatever an update has; rates fall until there, and the last update is validated."""
+    tiny(tmp_path, settings={"training.decisions": 37, "training.updates": 50})
+    rows = list(csv.DictReader((tmp_path / "seed-0" / "progress.csv").read_text().splitlines()))
+    learned = [int(row["decisions"]) for row in rows]
+    assert sum(learned) == 37
+    assert len(learned) > 1
+    assert rows[-1]["validation"]
+    rates = [1e-3 - (1e-3 - 1e-4) * sum(learned[:at]) / 37 for at in range(len(learned))]
+    assert [float(row["learning_rate"]) for row in rows] == pytest.approx(rates)
+
+
 def test_card_declares_how_the_network_was_made(trained: Path) -> None:
     card = load_checkpoint(trained / "chosen.safetensors").card
     assert card["command"] == "hpcsim train ppo-gtrxl"
@@ -148,6 +160,9 @@ def test_draws_follow_from_seed_and_update_and_are_of_the_harder_part() -> None:
         ({"settings": {"network.job_features": 3}}, "follows from the features"),
         ({"logs": {}, "generates": False}, "There is nothing to train on"),
         ({"settings": {"training.jobs": 5000}}, "has 150 jobs to train on, and a sequence takes 5000"),
+        ({"settings": {"training.decisions": -1}}, "decisions is -1"),
+        ({"settings": {"data.generated_job": 1}}, "no 'generated_job'. Did you mean 'generated_jobs'"),
+        ({"settings": {"data.validation_jobs": 0}}, "data.validation_jobs is 0"),
         ({"workers": 0}, "workers is 0"),
     ],
 )
