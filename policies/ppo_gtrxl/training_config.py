@@ -21,8 +21,8 @@ class TrainingConfig:
 
     Attributes:
         updates: how many times experience is gathered and learned from.
-        decisions: learned from in all: training ends there, and rates fall until there; the last update learns
-            from as many as are left. 0: *updates* alone says where it ends.
+        decisions: learned from in all: training ends there, if not after *updates*, and rates fall until there;
+            the last update learns from as many as are left. 0: *updates* alone says where it ends.
         sequences, group: arrival sequences an update, and rollouts of each.
         jobs: of a sequence.
         harder_share: sequences are drawn from this share of a pool, the costliest under the rules.

@@ -82,13 +82,13 @@ def test_table_has_a_row_for_each_update(trained: Path) -> None:
 
 def test_training_ends_after_so_many_decisions(tmp_path: Path) -> None:
     """Exactly so many, whatever an update has; rates fall until there, and the last update is validated."""
-    tiny(tmp_path, settings={"training.decisions": 37, "training.updates": 50})
+    tiny(tmp_path, settings={"training.decisions": 201, "training.updates": 50})
     rows = list(csv.DictReader((tmp_path / "seed-0" / "progress.csv").read_text().splitlines()))
     learned = [int(row["decisions"]) for row in rows]
-    assert sum(learned) == 37
+    assert sum(learned) == 201
     assert len(learned) > 1
     assert rows[-1]["validation"]
-    rates = [1e-3 - (1e-3 - 1e-4) * sum(learned[:at]) / 37 for at in range(len(learned))]
+    rates = [1e-3 - (1e-3 - 1e-4) * sum(learned[:at]) / 201 for at in range(len(learned))]
     assert [float(row["learning_rate"]) for row in rows] == pytest.approx(rates)
 
 
