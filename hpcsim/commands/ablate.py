@@ -23,7 +23,7 @@ class AblationSize(StrEnum):
 def ablate(
     *,
     preset: Annotated[
-        AblationSize, typer.Option("--preset", help="smoke takes seconds, demo an hour, full days on one core.")
+        AblationSize, typer.Option("--preset", help="smoke takes seconds, demo half an hour, full days on one core.")
     ] = AblationSize.SMOKE,
     out: Annotated[Path, typer.Option("--out", parser=options.path, metavar="DIR", help="Folder for the study.")],
     variant: Annotated[

@@ -104,7 +104,7 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
     return replace(preset, training=training, network=network, view=view, **_sizes(parts["data"]))
 
 
-def _sizes(wanted: Mapping[str, Any]) -> Mapping[str, int]:
+def _sizes(wanted: Mapping[str, Any]) -> Mapping[str, Any]:
     for key, value in wanted.items():
         if key not in SIZES:
             raise InvalidArgument(f"The data have no '{key}'.{closest(key, SIZES)}", f"They have: {', '.join(SIZES)}.")

@@ -213,7 +213,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ablation") / "tiny"
     script = f"from tests.experiments.test_ablation import *; run_ablation({str(folder)!r}, preset=TINY)"
     process = subprocess.Popen([sys.executable, "-c", script], start_new_session=True)
-    deadline = time.monotonic() + 240
+    deadline = time.monotonic() + 500
     while len(list(folder.glob("cells/*.json"))) < len(BESIDE) + 2 and process.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -36,9 +36,10 @@ def learning_curves(tables: Tables, path: Path) -> Path:
 
     networks = tables.networks
     parts = [part for part in networks["part"].unique() if part != BASE] or [BASE]
-    rows = -(-len(parts) // COLUMNS)
-    figure = Figure(figsize=(9, 0.4 + 2.7 * rows), layout="constrained")
-    panels = figure.subplots(rows, COLUMNS, squeeze=False, sharex=True)
+    columns = min(COLUMNS, len(parts))
+    rows = -(-len(parts) // columns)
+    figure = Figure(figsize=(4.5 * columns, 0.4 + 2.7 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=True)
     for part, axes in zip(parts, panels.flat, strict=False):
         _panel(axes, tables, part, list(networks.loc[networks["part"] == part, "name"]))
     for axes in panels.flat[len(parts) :]:
@@ -53,6 +54,7 @@ def _panel(axes: Axes, tables: Tables, part: str, names: Sequence[str]) -> None:
     for name, colour in styles.items():
         _curve(axes, tables, name, colour)
     axes.set(title=part, xlabel="decisions", ylabel="validation cost / SAF's")
+    axes.set_xlim(left=0)
     axes.grid(visible=True, color="#d9dee3", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=7)

@@ -63,7 +63,7 @@ PRESETS: Mapping[str, Preset] = {
     "demo": Preset(decisions=8_000, seeds=3, sequences=15, settings=_QUICK | _QUICK_DATA),
     "full": Preset(decisions=500_000, seeds=5, sequences=150, settings=_LONG),
 }
-"""Sizes by name: seconds, about an hour, and days of one core."""
+"""Sizes by name: seconds, half an hour, and days of one idle core."""
 
 
 def find_preset(name: str) -> Preset:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def sentences(tables: Tables) -> list[str]:
     """Return what *tables* show: which changes matter, PPO-GTrXL against baseline PPO and SAF, what seeds do."""
-    rows = tables.networks.set_index("name")
+    rows = {str(row["name"]): row for row in tables.networks.to_dict("records")}
     found = [_what_matters(tables.networks)]
-    if BASELINE_PPO in rows.index:
-        found.append(_against_baseline_ppo(rows.loc[BASELINE_PPO], tables))
-    found.append(_against_saf(rows.loc[BASE]))
-    if len(rows) > 2 and rows["seeds"].min() > 1:
+    if BASELINE_PPO in rows:
+        found.append(_against_baseline_ppo(rows[BASELINE_PPO], tables))
+    found.append(_against_saf(rows[BASE]))
+    if len(rows) > 2 and tables.networks["seeds"].min() > 1:
         found.append(_spread(tables))
     return found
 
@@ -36,7 +36,7 @@ def _what_matters(networks: pd.DataFrame) -> str:
     return f"At {budget}, than the base are {'; '.join(parts)}; of the other {rest} no difference is shown."
 
 
-def _against_baseline_ppo(row: pd.Series[Any], tables: Tables) -> str:
+def _against_baseline_ppo(row: dict[Any, Any], tables: Tables) -> str:
     ratio, low, high = (1 / row[name] for name in ("to_base", "to_base_high", "to_base_low"))
     where = f"over {count(int(row['seeds']), 'training seed')} and {count(tables.workloads, 'workload')}"
     if math.isnan(low):
@@ -49,7 +49,7 @@ def _against_baseline_ppo(row: pd.Series[Any], tables: Tables) -> str:
     )
 
 
-def _against_saf(row: pd.Series[Any]) -> str:
+def _against_saf(row: dict[Any, Any]) -> str:
     ratio, low, high = row["to_saf"], row["to_saf_low"], row["to_saf_high"]
     told = "" if math.isnan(low) else f" (95 % interval {low:.3f} to {high:.3f})"
     return f"PPO-GTrXL costs {ratio:.3f} of what SAF does{told}."
