@@ -33,6 +33,9 @@ def ablate(
     seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="Trainings of each variant.")] = None,
     workers: options.Workers = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in DIR.")] = False,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Run nothing: compare what has finished in DIR, even while it runs.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Train PPO-GTrXL with one ingredient changed at a time, and compare on jobs that none has seen.
@@ -45,7 +48,14 @@ def ablate(
 
     with results_only():
         done = run_ablation(
-            out, preset=preset.value, variants=variant or (), seeds=seeds, workers=workers, resume=resume, tell=say
+            out,
+            preset=preset.value,
+            variants=variant or (),
+            seeds=seeds,
+            workers=workers,
+            resume=resume,
+            runs=not partial,
+            tell=say,
         )
     if json:
         print_json({name: table.to_dict("records") for name, table in done.tables.named().items()})

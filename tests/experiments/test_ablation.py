@@ -157,7 +157,7 @@ def test_words_follow_from_intervals(baseline: list[list[float]], verdict: str, 
     assert words in said[1]
     shown = {"worse": "PPO-GTrXL is better.", "better": "PPO-GTrXL is worse."}.get(verdict, "no difference shown.")
     assert said[1].endswith(shown)
-    first = "none of 1 change is shown" if verdict == "no difference shown" else f"{BASELINE_PPO} {verdict}"
+    first = f"{BASELINE_PPO} is not shown" if verdict == "no difference shown" else f"{BASELINE_PPO} {verdict}."
     assert first in said[0]
 
 
@@ -195,6 +195,8 @@ def test_what_cannot_be_run_is_told(tmp_path: Path) -> None:
         run_ablation(tmp_path / "new", variants=["gate resid"])
     with pytest.raises(ExperimentError, match=r"There is no preset 'smok'. Did you mean 'smoke'"):
         run_ablation(tmp_path / "new", preset="smok")
+    with pytest.raises(ExperimentError, match="The base and the rules have not finished"):
+        run_ablation(tmp_path / "new", runs=False)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").touch()
     with pytest.raises(ExperimentError, match="is not empty and holds no ablation"):
@@ -242,6 +244,20 @@ def test_all_variants_learn_from_equally_many_decisions(study: Path) -> None:
     }
     assert (seeds["ratio_error"] <= 1e-5).all()
     assert seeds.groupby("variant")["weights"].nunique().eq(1).all()
+
+
+@needs_torch
+def test_what_has_finished_is_compared_without_running(study: Path) -> None:
+    """Of a network that is lacking the other seed remains, and its row says so."""
+    [path] = [path for path in study.glob("cells/*.json")
+              if (found := json.loads(path.read_text()))["label"] == BASELINE_PPO and found["seed"] == 1]  # fmt: skip
+    text = path.read_text()
+    path.unlink()
+    table = run_ablation(study, preset=TINY, runs=False).tables.networks.set_index("name")
+    path.write_text(text)
+    assert dict(table["seeds"]) == {BASE: 2, BASELINE_PPO: 1}
+    assert table.loc[BASELINE_PPO, "verdict"] == "one seed only"
+    run_ablation(study, preset=TINY, runs=False)
 
 
 @needs_torch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from hpcsim.experiments.ablation.tables import NONE_SHOWN, Tables
+from hpcsim.experiments.ablation.tables import NONE_SHOWN, ONE_SEED, Tables
 from hpcsim.experiments.ablation.variants import BASE, BASELINE_PPO
 from hpcsim.results.quantities import count
 
@@ -20,7 +20,7 @@ def sentences(tables: Tables) -> list[str]:
     if BASELINE_PPO in rows:
         found.append(_against_baseline_ppo(rows[BASELINE_PPO], tables))
     found.append(_against_saf(rows[BASE]))
-    if len(rows) > 2 and tables.networks["seeds"].min() > 1:
+    if rows[BASE]["seeds"] > 1:
         found.append(_spread(tables))
     return found
 
@@ -31,9 +31,17 @@ def _what_matters(networks: pd.DataFrame) -> str:
     parts = [f"{', '.join(names)} {word}" for word, names in shown.items() if names]
     budget = f"{count(int(networks['decisions'].iloc[0]), 'decision')} a network"
     if not parts:
-        return f"At {budget} none of {count(len(others), 'change')} is shown to make PPO-GTrXL better or worse."
+        none = f"none of {len(others)} changes is" if len(others) != 1 else f"{others['name'].iloc[0]} is not"
+        return f"At {budget} {none} shown to make PPO-GTrXL better or worse.{_single(others)}"
     rest = len(others) - sum(map(len, shown.values()))
-    return f"At {budget}, than the base are {'; '.join(parts)}; of the other {rest} no difference is shown."
+    others_too = f"; of the other {rest} no difference is shown" if rest else ""
+    return f"At {budget}, compared with the base: {'; '.join(parts)}{others_too}.{_single(others)}"
+
+
+def _single(others: pd.DataFrame) -> str:
+    """Return what is to be said of variants that were trained once."""
+    singles = int((others["verdict"] == ONE_SEED).sum())
+    return f" {count(singles, 'variant')} had one training seed, which can show nothing of the kind." if singles else ""
 
 
 def _against_baseline_ppo(row: dict[Any, Any], tables: Tables) -> str:
@@ -59,6 +67,6 @@ def _spread(tables: Tables) -> str:
     own = tables.seeds.loc[tables.seeds["variant"] == BASE, "to_saf"]
     others = tables.networks["to_saf"]
     return (
-        f"Seeds of the base alone lie between {own.min():.3f} and {own.max():.3f} of SAF, the means of all variants "
-        f"between {others.min():.3f} and {others.max():.3f}."
+        f"Seeds of the base alone lie between {own.min():.3f} and {own.max():.3f} of SAF, variants between "
+        f"{others.min():.3f} and {others.max():.3f}."
     )

@@ -17,10 +17,10 @@ from hpcsim.experiments.ablation import cells as one
 from hpcsim.experiments.ablation.markdown import markdown
 from hpcsim.experiments.ablation.page import render
 from hpcsim.experiments.ablation.pictures import learning_curves, need_matplotlib
-from hpcsim.experiments.ablation.plan import SUITE, Cell, Preset, cells, find_preset, variants_of
+from hpcsim.experiments.ablation.plan import BESIDE, SUITE, Cell, Preset, cells, find_preset, variants_of
 from hpcsim.experiments.ablation.sentences import sentences
 from hpcsim.experiments.ablation.tables import Tables, tables_of
-from hpcsim.experiments.ablation.variants import Variant
+from hpcsim.experiments.ablation.variants import BASE, Variant
 from hpcsim.experiments.evaluation.runner import chosen, sequences_of
 from hpcsim.experiments.executors import Processes
 from hpcsim.results.quantities import count, duration
@@ -52,6 +52,7 @@ def run_ablation(
     seeds: int | None = None,
     workers: int = 1,
     resume: bool = False,
+    runs: bool = True,
     tell: Callable[[str], object] = lambda _: None,
 ) -> Ablation:
     """Train and test every variant with every seed, all that has not finished in *folder*, and compare them.
@@ -68,15 +69,21 @@ def run_ablation(
         seeds: trainings of each variant, in place of the preset's.
         workers: processes, each at work on a cell.
         resume: go on; what has finished is kept.
+        runs: False: run nothing, and compare what has finished, whatever seeds that is of; also while the
+            study runs elsewhere.
         tell: is told of the progress, a line at a time.
 
     Raises:
-        ExperimentError: no such preset or variant, the folder holds something else, or a cell has failed.
+        ExperimentError: no such preset or variant, the folder holds something else, a cell has failed, or
+            there is nothing to compare yet.
+        MissingExtra: Matplotlib is not installed.
     """
     size = find_preset(preset) if isinstance(preset, str) else preset
     size = size if seeds is None else replace(size, seeds=seeds)
     wanted, folder = variants_of(size, variants), Path(folder).resolve()
     every = cells(size, wanted)
+    if not runs:
+        return _written(folder, size, wanted, every)
     _prepare(folder, resume=resume)
     need_matplotlib()  # hours later would be too late
     with sweep_folder.locked(folder):
@@ -151,6 +158,10 @@ def _whole_seeds(every: Sequence[Cell], open_: set[str]) -> list[Cell]:
 def _written(folder: Path, size: Preset, variants: Sequence[Variant], every: Sequence[Cell]) -> Ablation:
     """Write tables, text, picture and page, and return them."""
     found: list[dict[str, Any]] = [result for cell in every if (result := one.read(folder, cell)) is not None]
+    tested = {result["label"] for result in found}
+    if not {BASE, *(rule.label for rule in BESIDE)} <= tested:
+        raise ExperimentError(f"The base and the rules have not finished in {folder}.", "Let it run for longer.")
+    variants = [variant for variant in variants if variant.name in tested]
     there = sequences_of(SUITE, None)
     tables = tables_of(found, [there[place] for place in chosen(len(there), size.sequences)], variants)
     for name, table in tables.named().items():

@@ -95,14 +95,14 @@ def variant_rows(
 
     Columns: ``kind part name about seeds decisions updates weights train_cpu_s validation``; ``to_saf
     to_base`` with ``_low _high``, geometric means of the ratio of mean bounded slowdowns and the ends of
-    their 95 % intervals; ``p p_holm`` of "as good as the base", alone and corrected for all variants;
+    their 95 % intervals; ``p p_holm`` of "as good as the base", alone and corrected for all variants, NaN of one seed;
     ``won``, the share of sequences, over seeds, that cost less than under the base; ``verdict``.
     """
     saf, base = rules[REFERENCE], networks[BASE]
     rows = [_variant_row(variant, networks[variant.name], base, saf, jobs) for variant in variants]
     for row, p in zip(rows, holm([row["p"] for row in rows]).tolist(), strict=True):
         row["p_holm"] = p
-        row["verdict"] = "" if row["name"] == BASE else _verdict(row["to_base"], p, row["seeds"])
+        row["verdict"] = "" if row["name"] == BASE else _verdict(row["to_base"], p)
     for label, rule in rules.items():
         about = {"kind": "rule", "part": "", "name": label, "about": "", "seeds": 0}
         rows.append(about | _ratio("to_saf", crossed_interval(_by_workload([rule], [saf], jobs))))
@@ -125,7 +125,8 @@ def _variant_row(
     ours, theirs = [mine[seed] for seed in shared], [base[seed] for seed in shared]
     to_base = crossed_interval(_by_workload(ours, theirs, jobs))
     gaps = np.sign(np.array([one[COST] for one in theirs]) - np.array([one[COST] for one in ours]))
-    return row | _ratio("to_base", to_base) | {"p": to_base.p_value, "won": float(np.mean(0.5 * (1 + gaps)))}
+    p = to_base.p_value if len(shared) > 1 else math.nan  # workloads alone say nothing about other trainings
+    return row | _ratio("to_base", to_base) | {"p": p, "won": float(np.mean(0.5 * (1 + gaps)))}
 
 
 def _by_workload(ours: Sequence[Found], theirs: Sequence[Found], jobs: Sequence[Jobs]) -> Values:
@@ -144,8 +145,8 @@ def _ratio(name: str, interval: Any) -> dict[str, float]:
     }
 
 
-def _verdict(ratio: float, p: float, seeds: int) -> str:
-    if seeds < 2 or math.isnan(p):
+def _verdict(ratio: float, p: float) -> str:
+    if math.isnan(p):
         return ONE_SEED
     if p >= 1 - LEVEL:
         return NONE_SHOWN
