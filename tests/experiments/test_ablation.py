@@ -29,6 +29,7 @@ from hpcsim.policies.ppo_gtrxl.network_config import CORES, GATES, RECALIBRATION
 from hpcsim.policies.ppo_gtrxl.presets import find_preset
 from hpcsim.policies.ppo_gtrxl.training import VALIDATION_SEED, changed
 from hpcsim.policies.ppo_gtrxl.training_config import SURROGATES
+from hpcsim.policies.ppo_gtrxl.untrained import network_config
 from hpcsim.workload import Workload
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="pip install 'hpcsim-des[rl]'")
@@ -64,8 +65,13 @@ def test_a_variant_differs_from_the_base_by_what_it_says_alone() -> None:
         assert {key: value for key, value in mine.items() if base.get(key, "not set") != value} == variant.settings
         assert base.keys() <= mine.keys()
         changed(find_preset("demo"), mine)  # the trainer takes it
-    minibatch, segment = (find_preset("demo").training.minibatch, 16)
-    assert VARIANTS["no past"].settings["training.minibatch"] == minibatch * segment
+
+
+def test_no_past_sees_one_decision_and_takes_as_large_steps() -> None:
+    alone, base = (changed(find_preset("demo"), settings_of(name)) for name in ("no past", BASE))
+    spans = [network_config(**one.network).span for one in (alone, base)]
+    assert spans == [1, 32]
+    assert alone.training.minibatch == base.training.minibatch * 16
 
 
 def test_one_seed_is_done_before_the_next_begins() -> None:
@@ -110,30 +116,32 @@ def rule(label: str, costs: list[float]) -> dict[str, Any]:
     return {"label": label, "seed": 0, "mean_bounded_slowdown": costs, "mean_wait_s": costs, "max_wait_s": costs}
 
 
-def found(baseline: list[list[float]]) -> list[dict[str, Any]]:
+def found(baseline: list[list[float]], base: list[float] | None = None) -> list[dict[str, Any]]:
     return [
         rule("saf", [2, 2, 4, 4]),
         rule("fcfs", [4, 4, 8, 8]),
-        *(network(BASE, seed, [4, 4, 8, 8]) for seed in range(len(baseline))),
+        network(BASE, 0, [4, 4, 8, 8]),
+        *(network(BASE, seed, base or [4, 4, 8, 8]) for seed in range(1, len(baseline))),
         *(network(BASELINE_PPO, seed, costs) for seed, costs in enumerate(baseline)),
     ]
 
 
-def of(baseline: list[list[float]]) -> Any:
-    return tables_of(found(baseline), jobs(), [VARIANTS[BASE], VARIANTS[BASELINE_PPO]])
+def of(baseline: list[list[float]], base: list[float] | None = None) -> Any:
+    return tables_of(found(baseline, base), jobs(), [VARIANTS[BASE], VARIANTS[BASELINE_PPO]])
 
 
 def test_ratios_are_paired_by_seed_and_sequence() -> None:
-    """Seed 0 costs 2 and 8 times the base on workload a, 4 times on b; seed 1 as much as the base, then 4 times.
+    """Seed 0 costs 2 and 8 times its base on workload a, 4 times on b; seed 1 a quarter and as much, then 4 times.
 
-    Means of the log2 by seed and workload: 2, 2; 0, 2: together 1.5.
+    Means of the log2 by seed and workload: 2, 2; -1, 2: together 1.25. Of the base over SAF: 1, 1; 2, 1. One
+    sequence of eight costs less than under the base of its seed, one as much.
     """
-    table = of([[8, 32, 32, 32], [4, 4, 32, 32]]).networks.set_index("name")
+    table = of([[8, 32, 32, 32], [4, 4, 32, 32]], base=[16, 4, 8, 8]).networks.set_index("name")
     row = table.loc[BASELINE_PPO]
-    assert row["to_base"] == pytest.approx(2**1.5)
-    assert row["to_saf"] == pytest.approx(2 * 2**1.5)
-    assert row["won"] == pytest.approx((4 * 0 + 2 * 0.5 + 2 * 0) / 8)
-    assert table.loc[BASE, "to_saf"] == pytest.approx(2)
+    assert row["to_base"] == pytest.approx(2**1.25)
+    assert row["to_saf"] == pytest.approx(2**2.5)
+    assert row["won"] == pytest.approx(1.5 / 8)
+    assert table.loc[BASE, "to_saf"] == pytest.approx(2**1.25)
     assert math.isnan(table.loc[BASE, "to_base_low"])
 
 
