@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from hpcsim.errors import MissingExtra
 from hpcsim.experiments.ablation.tables import Tables
 from hpcsim.experiments.ablation.variants import BASE
-from hpcsim.results import plots
 from hpcsim.results.report_style import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLUMNS = 2
+COLUMNS, DPI = 2, 85
 
 
 def need_matplotlib() -> None:
@@ -44,7 +43,7 @@ def learning_curves(tables: Tables, path: Path) -> Path:
         _panel(axes, tables, part, list(networks.loc[networks["part"] == part, "name"]))
     for axes in panels.flat[len(parts) :]:
         axes.set_visible(False)
-    plots.save(figure, path)
+    figure.savefig(path, dpi=DPI)
     return path
 
 
