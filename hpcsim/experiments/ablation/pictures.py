@@ -38,7 +38,7 @@ def learning_curves(tables: Tables, path: Path) -> Path:
     columns = min(COLUMNS, len(parts))
     rows = -(-len(parts) // columns)
     figure = Figure(figsize=(4.5 * columns, 0.4 + 2.7 * rows), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False, sharex=True)
+    panels = figure.subplots(rows, columns, squeeze=False)
     for part, axes in zip(parts, panels.flat, strict=False):
         _panel(axes, tables, part, list(networks.loc[networks["part"] == part, "name"]))
     for axes in panels.flat[len(parts) :]:
