@@ -54,6 +54,8 @@ class Eligible(NamedTuple):
     groups: frozenset[str]
     only: tuple[int, int] | None = None
     """Class and nodes, where there is one choice of one class."""
+    places: frozenset[int] | None = None
+    """The places of a state that decide whether there is room; None: any may."""
 
 
 class NodeLayout:
@@ -92,7 +94,7 @@ class NodeLayout:
 
     def fits(self, job: Job, state: State) -> bool:
         """Tell whether *state* has room for *job*."""
-        choices, _, only = self.eligible(job)
+        choices, _, only, _ = self.eligible(job)
         if only:
             at, nodes = only
             return bool(state[at] >= nodes)
@@ -109,7 +111,7 @@ class NodeLayout:
 
         Nodes of the groups in *avoid* are taken last.
         """
-        choices, _, only = self.eligible(job)
+        choices, _, only, _ = self.eligible(job)
         if only:
             return (only,) if state[only[0]] >= only[1] else None
         for choice in choices:
@@ -185,11 +187,14 @@ class NodeLayout:
             choices.append(Choice(tuple(classes), way.nodes, way.partition))
         used = {at for choice in choices for at in choice.classes}
         groups = frozenset(name for at in used for name in self.classes[at].groups)
-        return Eligible(tuple(choices), groups, self._only(choices))
+        return Eligible(tuple(choices), groups, self._only(choices), self._places(used))
 
     def _only(self, choices: Sequence[Choice]) -> tuple[int, int] | None:
         is_plain = len(choices) == 1 and len(choices[0].classes) == 1
         return (choices[0].classes[0], choices[0].nodes) if is_plain else None
+
+    def _places(self, classes: set[int]) -> frozenset[int] | None:
+        return frozenset(classes)
 
 
 def add(state: State, claim: Claim) -> None:

@@ -129,17 +129,22 @@ class NodePlan:
         state = self.state.copy()
         if self.fits(job):
             return self.now_s, self._under_cap(job, self.now_s, state)
+        deciding = layout.eligible(job).places
         at, last = 0, len(ends)
         while at < last:
             end_s = ends[at][0]
             if end_s == math.inf:
                 break
+            may_fit = deciding is None
             while at < last and ends[at][0] == end_s:
-                add(state, ends[at][2])
+                for place, amount in ends[at][2]:
+                    state[place] += amount
+                    may_fit = may_fit or place in deciding  # type: ignore[operator] # None: it may
                 at += 1
-            then = self._under_cap(job, end_s, state)
-            if layout.fits(job, then):
-                return end_s, then
+            if may_fit:
+                then = self._under_cap(job, end_s, state)
+                if layout.fits(job, then):
+                    return end_s, then
         return math.inf, None
 
     def promise(self, job: Job, *, strictly: bool = False, has_extra: bool = True) -> float:

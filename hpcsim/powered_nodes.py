@@ -58,6 +58,9 @@ class WithWatts(NodeLayout):
     def _only(self, choices: Sequence[Choice]) -> None:
         return None
 
+    def _places(self, classes: set[int]) -> None:
+        return None
+
 
 class PoweredNodes(WithWatts):
     """Classes of exclusive nodes, and watts."""

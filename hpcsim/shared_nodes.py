@@ -76,6 +76,9 @@ class SharedNodes(NodeLayout):
     def _only(self, choices: Sequence[Choice]) -> None:
         return None
 
+    def _places(self, classes: set[int]) -> None:
+        return None
+
     def lowest(self, first: State, second: State) -> State:
         """Return, place by place, the smaller amount."""
         return np.minimum(first, second)

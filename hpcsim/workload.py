@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hpcsim.errors import WorkloadError, closest
 from hpcsim.ingest import IngestLedger
-from hpcsim.job import Job, JobState, job_builder
+from hpcsim.job import Job, JobState, builder_of
 from hpcsim.node_ids import MOST_NODES
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Workload:
         values = (
             self.known(field.name, rows) if field.name in self.columns else repeat(field.default) for field in filled
         )
-        return map(job_builder(), rows.tolist(), *values)
+        return map(builder_of(Job), rows.tolist(), *values)
 
     def known(self, name: str, rows: Any = slice(None)) -> list[Any]:
         """Return what one field of the jobs of *rows* holds, None where it is not known; empty without the column."""

@@ -112,9 +112,10 @@ class Backfill(Policy):
         if not system.nodes_are_alike:
             if self.protocol != "textbook":
                 need_identical_nodes(f"Protocol '{self.protocol}'", system)
-            is_shadow = self.reservations in {0, 1}
-            kind = PerSetShadowPass if is_shadow else PerSetReservingPass
-            self._pass = PerSetConservativePlan(self) if self.reservations == "all" else kind(self)
+            if self.reservations in {0, 1}:
+                self._pass = PerSetShadowPass(self, may_boot=system.cluster.has_power)
+            else:
+                self._pass = PerSetConservativePlan(self) if self.reservations == "all" else PerSetReservingPass(self)
 
     def listeners(self) -> Sequence[Listener]:
         """Return the parts that hear what happens: orders, estimates and the algorithm."""

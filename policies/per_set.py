@@ -10,7 +10,7 @@ there is room beside them.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from hpcsim.decision import Decision, Reserve, Start
@@ -57,8 +57,10 @@ class PerSetShadowPass(PerSetPass):
     start now, and only the new arrivals are tried: see `hpcsim.policies.shadow`.
     """
 
-    def __init__(self, policy: Backfill) -> None:
+    def __init__(self, policy: Backfill, may_boot: bool) -> None:
+        """*may_boot* says that the machine describes power, so that nodes may have to boot and a cap may bind."""
         super().__init__(policy)
+        self._may_boot = may_boot
         self._puts_off = policy.backfill_order is not None or policy.depth is not None
         self._can_skip = not (self._estimates or self._puts_off or policy.boundary == "<") and isinstance(
             policy.order, FCFS
@@ -90,7 +92,10 @@ class PerSetShadowPass(PerSetPass):
         for job in arrived:
             wanted = system.competes_for(job)
             if not self._covered.isdisjoint(wanted):
-                if not (yield from self._beside((job,), plan, system)):
+                start = self._start_beside(job, plan, system)
+                if start is not None:
+                    yield start
+                else:
                     self._covered |= wanted
             elif system.fits(job):
                 yield plan.start(job, self._planned_end_s(job, system))
@@ -107,11 +112,13 @@ class PerSetShadowPass(PerSetPass):
         for job in rest:
             wanted = system.competes_for(job)
             if not covered.isdisjoint(wanted):
+                start = None if self._puts_off else self._start_beside(job, plan, system)
+                if start is not None:
+                    yield start
+                    continue
+                covered |= wanted
                 if self._puts_off:
                     behind.append(job)
-                    covered |= wanted
-                elif not (yield from self._beside((job,), plan, system)):
-                    covered |= wanted
             elif system.fits(job):
                 yield plan.start(job, self._planned_end_s(job, system))
             else:
@@ -138,20 +145,21 @@ class PerSetShadowPass(PerSetPass):
         if system.promised.get(job.row, math.inf) != start_s:
             yield Reserve(job, start_s)
 
-    def _beside(self, jobs: Iterable[Job], plan: NodePlan, system: System) -> Generator[Decision, None, int]:
-        """Start those of *jobs* that fit and delay no promise; return how many."""
-        started = 0
-        may_boot = system.cluster.has_power
+    def _beside(self, jobs: Iterable[Job], plan: NodePlan, system: System) -> Iterator[Decision]:
+        """Start those of *jobs* that fit and delay no promise."""
         for job in jobs:
-            if may_boot and not system.fits(job):  # the plan knows no boots, and would book a job that cannot start
-                continue
-            start = plan.beside(job, self._planned_end_s(job, system))
-            if start is not None and (may_boot or system.fits(job)):
+            start = self._start_beside(job, plan, system)
+            if start is not None:
                 yield start
-                started += 1
                 if plan.is_full:
                     break
-        return started
+
+    def _start_beside(self, job: Job, plan: NodePlan, system: System) -> Start | None:
+        """Return the decision that starts *job* and delays no promise; None: it does not fit, or would."""
+        if self._may_boot and not system.fits(job):  # the plan knows no boots, and would book a job that cannot start
+            return None
+        start = plan.beside(job, self._planned_end_s(job, system))
+        return start if start is not None and (self._may_boot or system.fits(job)) else None
 
     def _planned_end_s(self, job: Job, system: System) -> float:
         return system.now_s + (self._estimates.limit_s(job, system) if self._estimates else job.limit_s)

@@ -80,13 +80,19 @@ class FreeNodes:
 
     def take(self, intervals: Iterable[Interval]) -> None:
         """Hand out exactly these ids, which must be free."""
+        lows, highs = self._lows, self._highs
         for low, high in intervals:
-            at = bisect_right(self._lows, low) - 1
-            old_low, old_high = self._lows[at], self._highs[at]
-            left = [(old_low, low - 1)] if old_low < low else []
-            right = [(high + 1, old_high)] if high < old_high else []
-            self._lows[at : at + 1] = [interval[0] for interval in left + right]
-            self._highs[at : at + 1] = [interval[1] for interval in left + right]
+            at = bisect_right(lows, low) - 1
+            last = highs[at]
+            if lows[at] < low:
+                highs[at] = low - 1
+                if high < last:
+                    lows.insert(at + 1, high + 1)
+                    highs.insert(at + 1, last)
+            elif high < last:
+                lows[at] = high + 1
+            else:
+                del lows[at], highs[at]
             self.count -= high - low + 1
 
     def give_back(self, intervals: Iterable[Interval]) -> None:

@@ -14,13 +14,14 @@ from hpcsim.engine.ledger import Allocation, Ledger
 from hpcsim.engine.observers import Observers
 from hpcsim.engine.queue import JobQueue, QueueKeeper
 from hpcsim.engine.truth import Truth
-from hpcsim.job import Job, JobOutcome, JobState
+from hpcsim.job import Job, JobOutcome, JobState, builder_of
 from hpcsim.node_ids import Interval
 from hpcsim.system import System
 from hpcsim.workload import END_STATES
 
 _OWN_END = tuple(CODE[state] for state in END_STATES)
 _TIMEOUT = CODE[JobState.TIMEOUT]
+_outcome = builder_of(JobOutcome)
 
 
 class JobLife:
@@ -198,7 +199,7 @@ class JobLife:
         reason: str | None = None,
     ) -> None:
         row, now_s = job.row, self.env._now
-        outcome = JobOutcome(
+        outcome = _outcome(
             row,
             job.job_id,
             state,

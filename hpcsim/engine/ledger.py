@@ -34,13 +34,16 @@ class Allocation(Happening):
         self.limit_end_s = start_s + job.limit_s
         self.intervals = intervals
         self.energy_j = math.nan
+        self._node_ids: str | None = None
         self.run_s: float
         self.end_state: int
 
     @property
     def node_ids(self) -> str:
-        """The nodes held, written ``"0-127,130"``."""
-        return format_intervals(self.intervals)
+        """The nodes held, written ``"0-127,130"``; they stay the same as long as it holds them."""
+        if self._node_ids is None:
+            self._node_ids = format_intervals(self.intervals)
+        return self._node_ids
 
 
 class Ledger(Protocol):

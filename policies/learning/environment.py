@@ -230,7 +230,8 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
 
     def _valid(self, action: Any) -> int:
         mask = self._running.mask
-        slot = int(action) if np.ndim(action) == 0 and int(action) == action else -1
+        is_whole = type(action) is int or (np.ndim(action) == 0 and int(action) == action)
+        slot = int(action) if is_whole else -1
         if 0 <= slot < len(mask) and mask[slot]:
             return slot
         if self._on_invalid == "raise":

@@ -99,7 +99,7 @@ class HeldNodes:
     @property
     def next_end_s(self) -> float:
         """The first planned end; ``inf`` if nothing runs."""
-        return min(book.next_end_s for book in self._books)
+        return min([book.next_end_s for book in self._books])
 
     def start(self, job: Job, node_ids: str, now_s: float) -> None:
         """Note that *job* has started on *node_ids*."""

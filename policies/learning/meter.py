@@ -39,6 +39,8 @@ class Meter(Recorder):
         self._labels = [label for label, _, _ in objectives]
         self._weights = [weight for _, _, weight in objectives]
         self._accounts: list[Account] = [objective.open(cluster) for _, objective, _ in objectives]
+        self._starts = [one.started for one in self._accounts if type(one).started is not Account.started]
+        self._ends = [one.ended for one in self._accounts if type(one).ended is not Account.ended]
         self.totals = [0.0] * len(self._accounts)
         run_s, limit_s = workload.columns["run_s"].tolist(), workload.columns["limit_s"].tolist()
         self._run_s = list(map(min, run_s, limit_s)) if kill_at_limit else run_s
@@ -87,15 +89,15 @@ class Meter(Recorder):
 
     def on_start(self, job: Job, node_ids: str, system: System) -> None:
         """A job holds its nodes from now on."""
-        for account in self._accounts:
-            account.started(job)
+        for started in self._starts:
+            started(job)
 
     def on_end(self, job: Job, outcome: JobOutcome, system: System) -> None:
         """A job has ended; one that never started has left the queue, or was never in it."""
         self._turn_to(system.now_s)
         if outcome.attempts:
-            for account in self._accounts:
-                account.ended(job)
+            for ended in self._ends:
+                ended(job)
 
     def on_power(self, power_w: float, system: System) -> None:
         """The machine's power has changed."""

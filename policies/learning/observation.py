@@ -1,7 +1,7 @@
 """What a learned scheduler sees at a decision, as arrays of fixed shape. NumPy alone.
 
 An `Observer` hears what happens to jobs and keeps columns of what waits and runs, so that an
-observation costs some 50 microseconds however long the queue. The environment and a trained policy
+observation costs the same, less than 0.1 ms, however long the queue. The environment and a trained policy
 use the same one: what was learned on is what is decided on.
 """
 
@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,15 +30,9 @@ from hpcsim.policies.learning.features import (
 )
 from hpcsim.policies.learning.held_nodes import HeldNodes, log_time
 from hpcsim.policies.learning.priors import HEURISTIC_PRIORS
-from hpcsim.policies.learning.user_history import LAST_TWO, RATIO, SHIFT, UserHistory
+from hpcsim.policies.learning.user_history import UserHistory
 from hpcsim.policies.learning.waiting_columns import (
-    AREA,
-    LIMIT,
-    LOG_REQUEST,
     NODES,
-    SERIAL,
-    SUBMIT,
-    USER,
     Machine,
     WaitingColumns,
 )
@@ -54,6 +49,9 @@ __all__ = [
     "schema",
     "schema_hash",
 ]
+
+_CHANGING = [name for name, _ in JOB_FEATURES][FIXED:]
+_FITS, _OF_USER = _CHANGING.index("fits"), _CHANGING.index("user_log_ratio")
 
 Floats = NDArray[np.float32]
 Columns = NDArray[np.float64]
@@ -76,6 +74,24 @@ class Observation:
     globals: Floats
     mask: NDArray[np.int8]
     queue: tuple[Job | None, ...] | None = None
+
+
+class Glance(NamedTuple):
+    """The queue and the window in five figures.
+
+    Attributes:
+        free: nodes that count as free.
+        seen: waiting jobs that may be seen.
+        shown: jobs in the window.
+        fitting: share of the window's jobs that fit.
+        longest_s: longest wait in the queue.
+    """
+
+    free: int
+    seen: int
+    shown: int
+    fitting: float
+    longest_s: float
 
 
 class Observer(Recorder):
@@ -171,67 +187,66 @@ class Observer(Recorder):
             free: nodes that count as free; default: all that nobody holds.
         """
         self._settle()
+        now_s = system.now_s
         free = system.free if free is None else free
         slots = self._waiting.window(self.window, hidden)
         jobs = np.zeros((self.window, len(JOB_FEATURES)), dtype=np.float32)
         mask = np.zeros(self.window, dtype=np.int8)
         queue = self._waiting.jobs(slots)
-        count, fitting = len(slots), 0.0
+        count, fitting, longest_s = len(slots), 0.0, 0.0
+        if self._waiting:
+            longest_s = max(now_s - self._waiting.oldest_submit_s, 0.0)
         if count:
             mask[:count] = 1
-            columns = self._waiting.columns[slots]
-            fits = self._fits(queue, columns, free, system)
-            fitting = int(np.count_nonzero(fits)) / count
-            jobs[:count, :FIXED] = columns[:, :FIXED]
-            jobs[:count, FIXED:] = self._changing(columns, fits, system.now_s)
+            columns = self._waiting.columns.take(slots, axis=1)
+            changing = self._changing(columns, self._fits(queue, columns, free, system), now_s, longest_s)
+            fitting = int(np.count_nonzero(changing[_FITS])) / count
+            jobs[:count, :FIXED] = columns[:FIXED].T
+            jobs[:count, FIXED:] = changing.T
         seen = len(self._waiting) - len(hidden)
-        figures = self._describe_machine(system.now_s, free, seen, count, fitting)
+        figures = self._describe_machine(now_s, Glance(free, seen, count, fitting, longest_s))
         queue += [None] * (self.window - count)
-        return Observation(jobs, self._held.describe(system.now_s), figures, mask, tuple(queue))
+        return Observation(jobs, self._held.describe(now_s), figures, mask, tuple(queue))
 
     def _fits(self, queue: list[Job | None], columns: Columns, free: int, system: System) -> NDArray[np.bool_]:
         if system.nodes_are_alike:
-            return np.asarray(columns[:, NODES] <= free)
+            return np.asarray(columns[NODES] <= free)
         return np.array([job is not None and system.fits(job) for job in queue])
 
-    def _changing(self, columns: Columns, fits: NDArray[np.bool_], now_s: float) -> Columns:
-        """Return the features that change while a job waits, [jobs, F - FIXED], in their order."""
-        waiting, size = self._waiting, len(columns)
-        features = np.empty((len(JOB_FEATURES) - FIXED, size))
-        wait_s = now_s - columns[:, SUBMIT]
-        log_wait = np.multiply(np.log1p(wait_s), 1 / (LOG_SCALE * math.log(10)), out=features[0])
-        np.subtract(log_wait, columns[:, LOG_REQUEST], out=features[1])
-        features[2] = fits
-        self._rank(columns, features)
-        longest_s = now_s - waiting.oldest_submit_s
-        np.multiply(wait_s, 1 / longest_s if longest_s > 0 else 0.0, out=features[6])
-        np.multiply(wait_s, 1 / self.wait_cap_s, out=features[7])
-        history = self._users.table[columns[:, USER].astype(np.intp)].T
-        log_request = columns[:, 1]
-        features[8:11] = history[RATIO:SHIFT]
-        features[10] /= len(waiting)
-        np.add(log_request, history[SHIFT], out=features[11])
-        np.minimum(log_request, history[LAST_TWO], out=features[12])
-        np.maximum(features, -1, out=features)
-        return np.minimum(features, 1, out=features).T
+    def _changing(self, columns: Columns, fits: NDArray[np.bool_], now_s: float, longest_s: float) -> Columns:
+        """Return the features that change while a job waits, [F - FIXED, jobs], in their order."""
+        submit_s, limit_s, _, area_s, log_limit, serial, user = columns[FIXED:]
+        features = np.empty((len(JOB_FEATURES) - FIXED, len(serial)))
+        log_wait, over_request, fit, by_area, by_request, by_age, over_longest, over_cap = features[:_OF_USER]
+        wait_s = now_s - submit_s
+        np.multiply(np.log1p(wait_s), 1 / (LOG_SCALE * math.log(10)), out=log_wait)
+        np.subtract(log_wait, log_limit, out=over_request)
+        fit[:] = fits
+        shares = _shares(len(serial))
+        if len(serial) == len(self._waiting):  # all that wait, as they arrived
+            by_area[area_s.argsort(kind="stable")] = shares
+            by_request[limit_s.argsort(kind="stable")] = shares
+            by_age[:] = shares
+        else:
+            by_area[np.lexsort((serial, area_s))] = shares
+            by_request[np.lexsort((serial, limit_s))] = shares
+            by_age[serial.argsort()] = shares
+        np.multiply(wait_s, 1 / longest_s if longest_s > 0 else 0.0, out=over_longest)
+        np.multiply(wait_s, 1 / self.wait_cap_s, out=over_cap)
+        self._look_up(user.astype(np.intp), columns[1], features[_OF_USER:])
+        return features.clip(-1, 1, out=features)
 
-    def _rank(self, columns: Columns, features: Columns) -> None:
-        """Fill in the ranks by area, request and age; ties go by arrival."""
-        size = len(columns)
-        shares = _shares(size)
-        if size == len(self._waiting):  # all that wait, as they arrived
-            features[3, columns[:, AREA].argsort(kind="stable")] = shares
-            features[4, columns[:, LIMIT].argsort(kind="stable")] = shares
-            features[5] = shares
-            return
-        serial = columns[:, SERIAL]
-        features[3, np.lexsort((serial, columns[:, AREA]))] = shares
-        features[4, np.lexsort((serial, columns[:, LIMIT]))] = shares
-        features[5, serial.argsort()] = shares
+    def _look_up(self, users: NDArray[np.intp], log_request: Columns, of_user: Columns) -> None:
+        """Fill in what users' ended jobs tell: the last features, which begin as rows of the history."""
+        self._users.table.take(users, axis=1, out=of_user, mode="clip")
+        _, _, queue_share, predicted, last_two = of_user
+        queue_share /= len(self._waiting)
+        predicted += log_request
+        np.minimum(log_request, last_two, out=last_two)
 
-    def _describe_machine(self, now_s: float, free: int, seen: int, shown: int, fitting: float) -> Floats:
+    def _describe_machine(self, now_s: float, glance: Glance) -> Floats:
+        free, seen, shown, fitting, longest_s = glance
         waiting = self._waiting
-        longest_s = max(now_s - waiting.oldest_submit_s, 0.0) if len(waiting) else 0.0
         next_end_s = self._held.next_end_s
         return np.array(
             [

@@ -37,16 +37,14 @@ def no_prior(observation: Observation) -> Scores:
 
 def shortest_first(observation: Observation) -> Scores:
     """Return -ln(requested time in s), shape [K]; 0 in empty slots."""
-    jobs = observation.jobs.astype(np.float64)
-    log = jobs[:, _COLUMN["log_request"]] * (LOG_SCALE * math.log(10))
-    return _masked(-log - _TIE * jobs[:, _COLUMN["rank_by_request"]], observation)
+    log = _of_jobs("log_request", observation) * (LOG_SCALE * math.log(10))
+    return _masked(-log - _TIE * _of_jobs("rank_by_request", observation), observation)
 
 
 def smallest_area_first(observation: Observation) -> Scores:
     """Return -ln(requested seconds of the whole machine), shape [K]; 0 in empty slots."""
-    jobs = observation.jobs.astype(np.float64)
-    log = (jobs[:, _COLUMN["log_area"]] * AREA_SCALE - AREA_OFFSET) * math.log(10)
-    return _masked(-log - _TIE * jobs[:, _COLUMN["rank_by_area"]], observation)
+    log = (_of_jobs("log_area", observation) * AREA_SCALE - AREA_OFFSET) * math.log(10)
+    return _masked(-log - _TIE * _of_jobs("rank_by_area", observation), observation)
 
 
 def f1_first(observation: Observation) -> Scores:
@@ -72,6 +70,10 @@ HEURISTIC_PRIORS: Mapping[str, Prior] = MappingProxyType(
 
 _F1 = F1()
 _NOBODY: System = None  # type: ignore[assignment] # F1 reads the job alone
+
+
+def _of_jobs(feature: str, observation: Observation) -> NDArray[np.float64]:
+    return observation.jobs[:, _COLUMN[feature]].astype(np.float64)
 
 
 def _masked(scores: NDArray[np.float64], observation: Observation) -> Scores:

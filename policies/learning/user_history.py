@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hpcsim.job import Job
 from hpcsim.policies.learning.features import LOG_SCALE
@@ -19,7 +20,7 @@ REMEMBERED_OF_ALL = 100
 """Ended jobs of anybody that count in the machine's own mean."""
 
 RATIO, COUNT, WAITING, SHIFT, LAST_TWO = range(5)
-"""Columns of `UserHistory.table`."""
+"""Rows of `UserHistory.table`: in the order of the features that are made of them, the last of a job."""
 
 UNKNOWN = 0
 """Number of the user of jobs that name none: it has no history."""
@@ -29,9 +30,9 @@ class UserHistory:
     """Ended jobs by user, as columns that a whole window is looked up in at once.
 
     Attributes:
-        table: a row a user: mean log10(run / request) / 3 within -1 to 1; log10(1 + ended jobs) / 3;
-            waiting jobs; the mean again, / `LOG_SCALE`; log10 of the mean run of the last two / `LOG_SCALE`, ``inf``
-            where there are not two.
+        table: float64 [5, users], a column a user: mean log10(run / request) / 3 within -1 to 1;
+            log10(1 + ended jobs) / 3; waiting jobs; the mean again, / `LOG_SCALE`; log10 of the mean run of
+            the last two / `LOG_SCALE`, ``inf`` where there are not two.
         log_ratio: mean log10(run / request) of the last jobs of all users, / 3.
     """
 
@@ -42,8 +43,7 @@ class UserHistory:
         self._ended: list[int] = [0]
         self._all: deque[float] = deque(maxlen=REMEMBERED_OF_ALL)
         self.log_ratio = 0.0
-        self.table = np.zeros((64, LAST_TWO + 1))
-        self.table[:, LAST_TWO] = math.inf
+        self.table = _blank(64)
 
     def number(self, job: Job) -> int:
         """Return the number of a job's user, a new one for a user not seen before."""
@@ -55,14 +55,14 @@ class UserHistory:
             self._ratios.append(deque(maxlen=REMEMBERED))
             self._runs_s.append(deque(maxlen=2))
             self._ended.append(0)
-            if number >= len(self.table):
+            if number >= self.table.shape[1]:
                 self._grow()
         return number
 
     def wait(self, number: int, change: int) -> None:
         """Count a job of a user in (1) or out (-1) of the queue; nobody counts those of the unknown."""
         if number != UNKNOWN:
-            self.table[number, WAITING] += change
+            self.table[WAITING, number] += change
 
     def learn(self, ended: Sequence[tuple[Job, float]]) -> None:
         """Learn from jobs that have run, each with its run time in seconds, in the order in which they ended."""
@@ -79,20 +79,25 @@ class UserHistory:
         if ended:
             self.log_ratio = _clipped(sum(self._all) / len(self._all))
         for number in changed:
-            self.table[number] = self._describe(number)
+            self.table[:, number] = self._describe(number)
 
     def _describe(self, number: int) -> tuple[float, ...]:
-        """Return a row of the table."""
+        """Return a column of the table."""
         ratios, runs_s = self._ratios[number], self._runs_s[number]
         mean = sum(ratios) / len(ratios)
         last_two = math.log10(max(sum(runs_s) / 2, 1)) / LOG_SCALE if len(runs_s) == 2 else math.inf
         count = min(math.log10(1 + self._ended[number]) / 3, 1)
-        return (_clipped(mean), count, float(self.table[number, WAITING]), mean / LOG_SCALE, last_two)
+        return (_clipped(mean), count, float(self.table[WAITING, number]), mean / LOG_SCALE, last_two)
 
     def _grow(self) -> None:
-        more = np.zeros_like(self.table)
-        more[:, LAST_TWO] = math.inf
-        self.table = np.concatenate([self.table, more])
+        self.table = np.concatenate([self.table, _blank(self.table.shape[1])], axis=1)
+
+
+def _blank(users: int) -> NDArray[np.float64]:
+    """Return the columns of users of whom nothing is known."""
+    table = np.zeros((LAST_TWO + 1, users))
+    table[LAST_TWO] = math.inf
+    return table
 
 
 def _clipped(mean: float) -> float:

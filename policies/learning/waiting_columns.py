@@ -13,7 +13,7 @@ from hpcsim.job import Job
 from hpcsim.policies.learning.features import AREA_OFFSET, AREA_SCALE, FIXED, LOG_SCALE
 
 SUBMIT, LIMIT, NODES, AREA, LOG_REQUEST, SERIAL, USER = range(FIXED, FIXED + 7)
-"""Columns behind the features: submit and requested time in s, nodes, area in seconds of the whole machine,
+"""Rows behind the features: submit and requested time in s, nodes, area in seconds of the whole machine,
 log10(1 + request) / 8, number of the arrival, number of the user."""
 
 
@@ -38,8 +38,8 @@ class WaitingColumns:
     """Waiting jobs in slots that are used again; entering and leaving are O(log n) and moves of memory.
 
     Attributes:
-        columns: a row a slot: the features that do not change while a job waits, in their order, and then
-            what the constants name, `SUBMIT` to `USER`.
+        columns: float64 [rows, slots]: the features that do not change while a job waits, a row each in
+            their order, and then what the constants name, `SUBMIT` to `USER`.
         queued_area_s: seconds that the whole machine needs for all waiting requests that have a limit.
         slowdown_rate: sum over waiting jobs of 1 h / max(requested time, shortest).
     """
@@ -56,7 +56,7 @@ class WaitingColumns:
         self._by_request: list[tuple[float, int, int]] = []
         self.queued_area_s = 0.0
         self.slowdown_rate = 0.0
-        self.columns = np.zeros((0, USER + 1))
+        self.columns = np.zeros((USER + 1, 0))
         self._grow(64)
 
     def __len__(self) -> int:
@@ -65,7 +65,11 @@ class WaitingColumns:
     @property
     def oldest_submit_s(self) -> float:
         """Submit time of the job that stands first in the queue; NaN without one."""
-        return float(self.columns[self._by_arrival[0][1], SUBMIT]) if self._by_arrival else math.nan
+        if not self._by_arrival:
+            return math.nan
+        oldest = self._jobs[self._by_arrival[0][1]]
+        assert oldest is not None
+        return float(oldest.submit_s)
 
     def jobs(self, slots: Sequence[int]) -> list[Job | None]:
         """Return the jobs in *slots*."""
@@ -87,7 +91,7 @@ class WaitingColumns:
         insort(self._by_arrival, (serial, slot))
         insort(self._by_area, (area_s, serial, slot))
         insort(self._by_request, (job.limit_s, serial, slot))
-        self.columns[slot] = self._describe(job, share, area_s, serial, user)
+        self.columns[:, slot] = self._describe(job, share, area_s, serial, user)
         self._count(job.limit_s, area_s, 1)
 
     def remove(self, job: Job) -> tuple[int, int]:
@@ -100,7 +104,7 @@ class WaitingColumns:
         del self._by_area[bisect_left(self._by_area, (area_s, serial, slot))]
         del self._by_request[bisect_left(self._by_request, (limit_s, serial, slot))]
         self._count(limit_s, area_s, -1)
-        return serial, int(self.columns[slot, USER])
+        return serial, int(self.columns[USER, slot])
 
     def window(self, most: int, hidden: Collection[int] = ()) -> list[int]:
         """Return the slots of at most *most* jobs, without the rows of *hidden*.
@@ -132,7 +136,7 @@ class WaitingColumns:
         return chosen
 
     def _describe(self, job: Job, share: float, area_s: float, serial: int, user: int) -> tuple[float, ...]:
-        """Return a row of `columns`."""
+        """Return a column of `columns`."""
         machine, limit_s = self._machine, job.limit_s
         return (
             1.0,
@@ -165,7 +169,7 @@ class WaitingColumns:
         known = len(self._jobs)
         self._jobs += [None] * (slots - known)
         self._vacant = [*range(slots - 1, known - 1, -1), *self._vacant]
-        self.columns = np.concatenate([self.columns, np.zeros((slots - known, USER + 1))])
+        self.columns = np.concatenate([self.columns, np.zeros((USER + 1, slots - known))], axis=1)
 
 
 def _within(share: float) -> float:

@@ -22,7 +22,6 @@ from hpcsim.policies.ppo_gtrxl.forward_parts import (
     Linear,
     Perceptron,
     Recalibration,
-    pooled,
     sigmoid,
     softmax,
 )
@@ -81,9 +80,9 @@ class Memory:
 class _Attention:
     def __init__(self, weights: Mapping[str, Floats], name: str, config: NetworkConfig) -> None:
         self.heads, channels = config.heads, config.width // config.heads
-        self.query, self.key, self.value, self.out = (
-            Linear(weights, f"{name}.{part}") for part in ("query", "key", "value", "out")
-        )
+        joined = [weights[f"{name}.{part}.weight"] for part in ("query", "key", "value")]
+        self.query_key_value = Linear({"joined.weight": np.concatenate(joined)}, "joined")
+        self.out = Linear(weights, f"{name}.out")
         self.scale = np.float32(1 / math.sqrt(channels))
         self.is_sinusoidal = config.positions == "sinusoidal"
         if self.is_sinusoidal:
@@ -96,10 +95,10 @@ class _Attention:
 
     def __call__(self, normed: Floats, keys: Floats, values: Floats, rows: Rows, seen: int) -> Floats:
         """Return what the newest decision reads; its key and value take place *seen* - 1."""
-        split = (len(normed), self.heads, 1, -1)
-        keys[rows, :, seen - 1] = self.key(normed).reshape(split)[:, :, 0]
-        values[rows, :, seen - 1] = self.value(normed).reshape(split)[:, :, 0]
-        query = self.query(normed).reshape(split)
+        parts = self.query_key_value(normed).reshape(len(normed), 3, self.heads, -1)
+        query = parts[:, 0, :, None]
+        keys[rows, :, seen - 1] = parts[:, 1]
+        values[rows, :, seen - 1] = parts[:, 2]
         known = keys[rows, :, :seen].transpose(0, 1, 3, 2)
         score: Any
         if self.is_sinusoidal:
@@ -107,7 +106,9 @@ class _Attention:
             score += ((query + self.position_bias[:, None, :]) @ self.encoded)[..., seen - 1 :: -1]
             score *= self.scale
         else:
-            score = query @ known * self.scale + self.table[:, None, seen - 1 :: -1]
+            score = query @ known
+            score *= self.scale
+            score += self.table[:, None, seen - 1 :: -1]
         read = softmax(score) @ values[rows, :, :seen]
         return self.out(read.reshape(len(normed), -1))
 
@@ -128,8 +129,9 @@ class _Block:
             stream = self.norm_attention(stream + self.attention(stream, keys, values, rows, seen))
             return self.norm_mlp(stream + self.mlp(stream))
         read = self.attention(self.norm_attention(stream), keys, values, rows, seen)
-        stream = self.gate_attention(stream, np.maximum(read, 0))
-        return self.gate_mlp(stream, np.maximum(self.mlp(self.norm_mlp(stream)), 0))
+        stream = self.gate_attention(stream, np.maximum(read, 0, out=read))
+        added = self.mlp(self.norm_mlp(stream))
+        return self.gate_mlp(stream, np.maximum(added, 0, out=added))
 
 
 class Forward:
@@ -158,16 +160,17 @@ class Forward:
     def step(self, memory: Memory, step: Step, rows: Rows = slice(None)) -> Answer:
         """Answer one decision each of the episodes *rows*, which `step` holds in that order; *memory* goes on."""
         is_job = step.jobs[..., 0] > 0
-        tokens = self._recalibrate_jobs(self._jobs(step.jobs), is_job, step.globals_)
-        summary = [*pooled(tokens, is_job)]
+        tokens, seen = self._recalibrate_jobs(self._jobs(step.jobs), is_job, step.globals_)
+        summary = [*seen]
         if self.config.node_features:
             valid = step.nodes[..., 0] > 0
-            nodes = self._recalibrate_nodes(self._nodes(step.nodes), valid, step.globals_)
-            summary += pooled(nodes, valid)
+            summary += self._recalibrate_nodes(self._nodes(step.nodes), valid, step.globals_)[1]
         decision = self._pool(np.concatenate([*summary, step.globals_], axis=-1))
         context, states = self._remember(decision, memory, rows)
-        beside = np.broadcast_to(context[:, None, :], tokens.shape)
-        logits = self._policy(np.concatenate([tokens, beside], axis=-1))[..., 0]
+        width = self.config.width
+        in_context = np.empty((*tokens.shape[:2], 2 * width), dtype=np.float32)
+        in_context[..., :width], in_context[..., width:] = tokens, context[:, None, :]
+        logits = self._policy(in_context)[..., 0]
         if self.config.prior != "none":
             logits = logits + np.float32(self.config.prior_weight) * step.prior
         values = self._value(np.concatenate([context, step.globals_], axis=-1))[..., 0]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,31 +17,45 @@ from hpcsim.policies.ppo_gtrxl.network_config import NetworkConfig
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
+
+class Pooled(NamedTuple):
+    """Mean and maximum of some tokens, [B, width] each."""
+
+    mean: Floats
+    largest: Floats
+
+
 BLOCKED = np.float32(-1e9)
 _HAIR = np.float32(1e-5)  # nn.LayerNorm's
+_HALF, _TWO, _NONE = np.float32(0.5), np.float32(2), np.float32(0)
 
 
 def sigmoid(x: Floats) -> Floats:
     """Return the logistic function, by tanh, which does not overflow."""
-    half = np.float32(0.5)
-    result: Floats = half * np.tanh(half * x) + half
+    result: Floats = _HALF * x
+    np.tanh(result, out=result)
+    result *= _HALF
+    result += _HALF
     return result
 
 
 def softmax(score: Floats) -> Floats:
     """Return the softmax over the last axis."""
-    weights: Floats = np.exp(score - score.max(-1, keepdims=True))
-    weights /= weights.sum(-1, keepdims=True)
+    weights: Floats = score - np.maximum.reduce(score, -1, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= np.add.reduce(weights, -1, keepdims=True)
     return weights
 
 
-def pooled(tokens: Floats, valid: Bools) -> tuple[Floats, Floats]:
+def pooled(tokens: Floats, valid: Bools) -> Pooled:
     """Return mean and maximum over the *valid* tokens of [B, T, width]; 0 where none is."""
     weight = valid.astype(np.float32)
-    count = weight.sum(-1, keepdims=True)
-    mean = np.matmul(weight[:, None, :], tokens)[:, 0] / np.maximum(count, 1)
-    largest = np.where(valid[..., None], tokens, -np.inf).max(-2)
-    return mean, np.where(count > 0, largest, np.float32(0))
+    count = np.add.reduce(weight, -1, keepdims=True)
+    mean = np.matmul(weight[:, None, :], tokens)[:, 0]
+    mean /= np.maximum(count, 1)
+    beyond = np.where(valid, _NONE, -np.inf).astype(np.float32)
+    largest = np.maximum.reduce(tokens + beyond[..., None], -2)
+    return Pooled(mean, np.where(count > 0, largest, _NONE))
 
 
 class Linear:
@@ -68,8 +83,8 @@ class Perceptron:
     def __call__(self, x: Floats) -> Floats:
         """Map the last axis."""
         hidden = self.first(x)
-        out = self.second(np.maximum(hidden, 0, out=hidden))
-        return np.maximum(out, 0, out=out) if self.is_bounded_below else out
+        out = self.second(np.maximum(hidden, _NONE, out=hidden))
+        return np.maximum(out, _NONE, out=out) if self.is_bounded_below else out
 
 
 class LayerNorm:
@@ -81,9 +96,14 @@ class LayerNorm:
     def __call__(self, x: Floats) -> Floats:
         """Normalise the last axis."""
         width = np.float32(x.shape[-1])
-        centred = x - x.sum(-1, keepdims=True) / width
-        variance = (centred * centred).sum(-1, keepdims=True) / width
-        out: Floats = centred / np.sqrt(variance + _HAIR) * self.weight + self.bias
+        out: Floats = x - np.add.reduce(x, -1, keepdims=True) / width
+        deviation: Floats = np.add.reduce(out * out, -1, keepdims=True)
+        deviation /= width
+        deviation += _HAIR
+        np.sqrt(deviation, out=deviation)
+        out /= deviation
+        out *= self.weight
+        out += self.bias
         return out
 
 
@@ -120,10 +140,17 @@ class Gate:
     def _gru(self, x: Floats, y: Floats) -> Floats:
         width = x.shape[-1]
         from_y, from_x = self.maps[0](y), self.maps[1](x)
-        both = sigmoid(from_y[..., : 2 * width] + from_x - self._shift)
-        update = both[..., width:]
-        candidate = np.tanh(from_y[..., 2 * width :] + self.maps[2](both[..., :width] * x))
-        out: Floats = x + update * (candidate - x)
+        from_x += from_y[..., : 2 * width]
+        from_x -= self._shift
+        both = sigmoid(from_x)
+        reset, update = both[..., :width], both[..., width:]
+        reset *= x
+        out: Floats = self.maps[2](reset)
+        out += from_y[..., 2 * width :]
+        np.tanh(out, out=out)
+        out -= x
+        out *= update
+        out += x
         return out
 
 
@@ -162,18 +189,25 @@ class Recalibration:
         has_attention = self.kind == "sect" and config.token_attention
         self.attention = TokenAttention(weights, f"{name}.attention", config) if has_attention else None
 
-    def __call__(self, tokens: Floats, valid: Bools, globals_: Floats) -> Floats:
-        """Return the tokens, rescaled."""
+    def __call__(self, tokens: Floats, valid: Bools, globals_: Floats) -> tuple[Floats, Pooled]:
+        """Return the tokens, rescaled, and what they are together then."""
+        before = pooled(tokens, valid)
         if self.kind == "none":
-            return tokens
-        mean, largest = pooled(tokens, valid)
-        tokens = tokens * (2 * sigmoid(self._score(mean, largest, globals_)))[:, None, :]
+            return tokens, before
+        factor = sigmoid(self._score(before, globals_))
+        factor *= _TWO
+        tokens = tokens * factor[:, None, :]
         if self.kind == "cbam":
             of_token = np.stack([tokens.mean(-1), tokens.max(-1)], axis=-1)
             tokens *= 2 * sigmoid(self.token(of_token))
-        return tokens if self.attention is None else self.attention(tokens, valid)
+        if self.attention is not None:
+            tokens = self.attention(tokens, valid)
+        if self.attention is not None or self.kind == "cbam":
+            return tokens, pooled(tokens, valid)
+        return tokens, Pooled(before.mean * factor, before.largest * factor)  # factors are above 0
 
-    def _score(self, mean: Floats, largest: Floats, globals_: Floats) -> Floats:
+    def _score(self, tokens: Pooled, globals_: Floats) -> Floats:
+        mean, largest = tokens
         if self.kind == "eca":
             side = len(self.kernel) // 2
             padded = np.pad(mean, ((0, 0), (side, side)))
@@ -185,4 +219,5 @@ class Recalibration:
         return self._excite(np.concatenate([mean, largest, globals_], axis=-1) if self.kind == "sect" else mean)
 
     def _excite(self, squeezed: Floats) -> Floats:
-        return self.excite(np.maximum(self.squeeze(squeezed), 0))
+        narrow = self.squeeze(squeezed)
+        return self.excite(np.maximum(narrow, _NONE, out=narrow))

@@ -56,8 +56,11 @@ class SeenRanges:
         """
         if _is_outside(globals_, self._far_globals).any():
             return True
-        outside = _is_outside(jobs, self._far_jobs).any(axis=1) & (jobs[:, 0] > 0)
-        return bool(outside.sum() > MOST_FAR * (jobs[:, 0] > 0).sum())
+        outside = _is_outside(jobs, self._far_jobs)
+        if not outside.any():
+            return False
+        is_job = jobs[:, 0] > 0
+        return bool((outside.any(axis=1) & is_job).sum() > MOST_FAR * is_job.sum())
 
     def joined(self, other: SeenRanges) -> SeenRanges:
         """Return the ranges that hold both."""
@@ -92,7 +95,8 @@ def _clipped(values: Floats, known: tuple[Floats, Floats]) -> Floats:
 
 
 def _is_outside(values: Floats, known: tuple[Floats, Floats]) -> NDArray[np.bool_]:
-    outside: NDArray[np.bool_] = (values < known[0]) | (values > known[1])
+    outside: NDArray[np.bool_] = values < known[0]
+    outside |= values > known[1]
     return outside
 
 

@@ -21,8 +21,8 @@ from hpcsim.workload import Workload
 TRAINED_SHARE = 0.6
 """Of a log that is given, the first part that may be trained on; the rest stays for tests."""
 
-STRETCH = (0.7, 1.0)
-"""Gaps between submits of a sequence are multiplied by a number drawn from this range."""
+SHORTEST_STRETCH = 0.7
+"""Gaps between submits of a sequence are multiplied by this at least."""
 
 LEAST_COST = 0.1
 """Cost a job below which a sequence counts as free: what costs are divided by is never less."""
@@ -94,7 +94,8 @@ class Draws:
                     "Give a longer log.",
                 )
         self._sources, self._config = sources, config
-        self._windows = [Windows(source.workload, config.jobs, stretch=STRETCH) for source in sources]
+        stretch = (SHORTEST_STRETCH, config.longest_stretch)
+        self._windows = [Windows(source.workload, config.jobs, stretch=stretch) for source in sources]
         self._costs = [_rule_cost(source, config, (SJF, SAF)) for source in sources]
         self._pools: dict[tuple[int, int, int], HarderPart] = {}
 
@@ -131,7 +132,8 @@ def validation_of(
     drawn = []
     for at in range(sequences):
         source = sources[at % len(sources)]
-        sequence = Windows(source.workload, min(jobs, len(source.workload))).draw(rng)
+        length, stretch = min(jobs, len(source.workload)), (1.0, config.longest_stretch)
+        sequence = Windows(source.workload, length, stretch=stretch).draw(rng)
         cost = _rule_cost(source, config, (SAF,))(sequence)
         drawn.append(Drawn(sequence, source.cluster, config.backfill or source.backfill, cost))
     return drawn

@@ -28,8 +28,12 @@ if TYPE_CHECKING:
 CHOSEN = "chosen.safetensors"
 """The best network of all seeds, in the folder of the training."""
 
-SIZES = ("generated_jobs", "validation_sequences", "validation_jobs")
-"""Sizes of a preset that settings change as ``data.KEY``."""
+SIZES = {
+    "validation.sequences": "validation_sequences",
+    "validation.jobs": "validation_jobs",
+    "generated.jobs": "generated_jobs",
+}
+"""Settings that are sizes, and what presets call them."""
 
 VALIDATION_SEED = 1_000_003
 """Generated logs of validation come from this seed, which no training uses."""
@@ -58,7 +62,8 @@ def train(
         seed: train this one instead of the preset's seeds.
         resume: go on where a training in *out* was stopped.
         workers: processes that play episodes; how many changes no number.
-        settings: ``training.KEY``, ``network.KEY``, ``view.KEY``, ``data.KEY`` -> value, in place of the preset's.
+        settings: ``training.KEY``, ``network.KEY``, ``view.KEY``, ``validation.KEY`` or ``generated.jobs`` -> value,
+            in place of the preset's.
         command: what was typed, for the card of the checkpoint.
         say: is told of the progress, a line at a time.
 
@@ -86,12 +91,12 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
     Raises:
         InvalidArgument: there is no such part or key, or the value is wrong.
     """
-    parts: dict[str, dict[str, Any]] = {"training": {}, "network": {}, "view": {}, "data": {}}
+    parts: dict[str, dict[str, Any]] = {part: {} for part in ("training", "network", "view", "validation", "generated")}
     for name, value in settings.items():
         part, _, key = name.partition(".")
         if part not in parts or not key:
             raise InvalidArgument(
-                f"There is no setting '{name}'.", "Name one as training.KEY, network.KEY, view.KEY or data.KEY."
+                f"There is no setting '{name}'.", f"Name one as {', '.join(f'{one}.KEY' for one in parts)}."
             )
         parts[part][key] = value
     training = type(preset.training).from_dict(preset.training.to_dict() | parts["training"])
@@ -101,15 +106,20 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
         view = replace(preset.view, **parts["view"], must_start_after_s=training.must_start_after_s)
     except TypeError as error:
         raise InvalidArgument(f"A view has no such key: {error}.", "It has: window, groups, wait_cap_s.") from error
-    return replace(preset, training=training, network=network, view=view, **_sizes(parts["data"]))
+    sizes = {SIZES[name]: size for name, size in _sizes(parts).items()}
+    return replace(preset, training=training, network=network, view=view, **sizes)
 
 
-def _sizes(wanted: Mapping[str, Any]) -> Mapping[str, Any]:
-    for key, value in wanted.items():
-        if key not in SIZES:
-            raise InvalidArgument(f"The data have no '{key}'.{closest(key, SIZES)}", f"They have: {', '.join(SIZES)}.")
+def _sizes(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return how much is validated on and generated, by the names of settings."""
+    wanted = {f"{part}.{key}": value for part in ("validation", "generated") for key, value in parts[part].items()}
+    for name, value in wanted.items():
+        if name not in SIZES:
+            raise InvalidArgument(
+                f"There is no setting '{name}'.{closest(name, SIZES)}", f"Sizes are {', '.join(SIZES)}."
+            )
         if type(value) is not int or value < 1:
-            raise InvalidArgument(f"data.{key} is {value!r}.", "Give a whole number of at least 1.")
+            raise InvalidArgument(f"{name} is {value!r}.", "Give a whole number of at least 1.")
     return wanted
 
 

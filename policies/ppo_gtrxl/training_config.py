@@ -26,6 +26,8 @@ class TrainingConfig:
         sequences, group: arrival sequences an update, and rollouts of each.
         jobs: of a sequence.
         harder_share: sequences are drawn from this share of a pool, the costliest under the rules.
+        longest_stretch: gaps between submits are multiplied by a number between 0.7 and this, in validation
+            between 1 and this: above 1 networks see lighter loads than the logs'.
         pool: windows of each source that are tried by the rules, anew every *pool_updates* updates.
         objective: what is to be made small, by its name in `hpcsim.policies.learning.objectives`.
         backfill: beside the heads in training, one of `hpcsim.policies.learning.heads.BACKFILLS`; None:
@@ -57,6 +59,7 @@ class TrainingConfig:
     group: int = 8
     jobs: int = 384
     harder_share: float = 0.5
+    longest_stretch: float = 1.0
     pool: int = 32
     pool_updates: int = 100
     objective: str = "bounded-slowdown"
@@ -98,6 +101,8 @@ class TrainingConfig:
                 )
             if field.type == "float" and (not isinstance(value, int | float) or not value >= 0):
                 raise InvalidArgument(f"{field.name} is {value!r}.", "Give a number of 0 or more.")
+        if not 1 <= self.longest_stretch <= 10:
+            raise InvalidArgument(f"longest_stretch is {self.longest_stretch!r}.", "Give a number from 1 to 10.")
         for name in ("harder_share", "trace", "group_share", "averaging"):
             if getattr(self, name) > 1:
                 raise InvalidArgument(f"{name} is {getattr(self, name)!r}.", "Give a share from 0 to 1.")

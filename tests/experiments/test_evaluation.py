@@ -180,7 +180,8 @@ def test_fresh_workloads_are_independent_and_the_same_each_time() -> None:
     assert len({each.source for each in made}) == len(made) == fresh.WORKLOADS
     again = fresh.fresh(1)
     assert [each.workload.sha256() for each in made] == [each.workload.sha256() for each in again]
-    assert len({each.workload.sha256() for each in made}) == len(made)
+    others = fresh.fresh(1, fresh.CHOICE_SEED)
+    assert len({each.workload.sha256() for each in [*made, *others]}) == 2 * len(made)
 
 
 @pytest.mark.parametrize(

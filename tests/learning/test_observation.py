@@ -28,6 +28,7 @@ from hpcsim.policies.learning.observation import (
     schema,
     schema_hash,
 )
+from hpcsim.power import NodePower
 from hpcsim.recorder import Recorder
 from hpcsim.system import System
 from hpcsim.workload import Workload
@@ -382,6 +383,35 @@ def test_hidden_jobs_are_not_seen() -> None:
         assert seen.globals[0] == pytest.approx(3 / 16)
 
     watch(some_jobs(), Cluster.of_nodes(16), look, window=4)
+
+
+UNLIKE = Cluster(groups=(NodeGroup(name="thin", nodes=10, cores=2), NodeGroup(name="fat", nodes=6, cores=8)))
+POWERED = Cluster(groups=(NodeGroup(nodes=16, cores=8, power=NodePower(idle_w=100, busy_w=300)),), power_cap_w=4_000)
+
+
+@pytest.mark.parametrize("cluster", [UNLIKE, POWERED], ids=["unlike nodes, shared", "under a power cap"])
+def test_jobs_are_described_by_definition_on_other_machines(cluster: Cluster) -> None:
+    """With every fifth job hidden: ranks are those of the jobs that are seen, waits those of all."""
+    rng = np.random.default_rng(3)
+    workload = some_jobs(120, cores_per_node=rng.integers(1, 5, 120), exclusive=rng.random(120) < 0.5)
+    workload.columns["nodes"] = np.minimum(workload.columns["nodes"], 6)
+    deepest = blocked = 0
+
+    def look(view: System, observer: Observer, history: History) -> None:
+        nonlocal deepest, blocked
+        hidden = {job.row for job in view.queue if job.row % 5 == 0}
+        expected = plain_window([job for job in view.queue if job.row not in hidden], 8)
+        seen = observer.observe(view, hidden)
+        assert [job for job in seen.queue or () if job is not None] == expected
+        for slot, job in enumerate(expected):
+            plain = plain_job(job, expected, view, history)
+            assert dict(zip(JOB, seen.jobs[slot].tolist(), strict=True)) == pytest.approx(plain, abs=1e-6)
+            blocked += job.nodes <= view.free and not view.fits(job)
+        deepest = max(deepest, len(view.queue) - len(hidden))
+
+    watch(workload, cluster, look, window=8)
+    assert deepest > 8
+    assert blocked
 
 
 def test_layout_is_told_by_name_and_hash(monkeypatch: pytest.MonkeyPatch) -> None:

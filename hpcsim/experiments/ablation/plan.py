@@ -46,11 +46,11 @@ class Preset:
     variants: tuple[str, ...] = ()
 
 
-_SMALL_DATA = {"data.generated_jobs": 300, "data.validation_sequences": 2, "data.validation_jobs": 64}
+_SMALL_DATA = {"generated.jobs": 300, "validation.sequences": 2, "validation.jobs": 64}
 _SMALL = {"training.sequences": 2, "training.group": 2, "training.jobs": 96, "training.pool": 2, "training.epochs": 1}
 _QUICK = {"training.sequences": 2, "training.pool": 4, "training.validate_every": 2, "training.learning_rate": 3e-3}
-_QUICK_DATA = {"data.generated_jobs": 4_000, "data.validation_sequences": 12, "data.validation_jobs": 384}
-_LONG = {"training.sequences": 8, "training.learning_rate": 2e-3, "data.validation_sequences": 32}
+_QUICK_DATA = {"generated.jobs": 4_000, "validation.sequences": 12, "validation.jobs": 384}
+_LONG = {"training.sequences": 8, "training.learning_rate": 2e-3, "validation.sequences": 32}
 
 PRESETS: Mapping[str, Preset] = {
     "smoke": Preset(

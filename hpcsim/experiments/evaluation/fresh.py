@@ -13,6 +13,9 @@ NODES = 256
 SEED = 20_000
 """Seeds of evaluation begin here; training takes those below."""
 
+CHOICE_SEED = 30_000
+"""Seeds of workloads that a network may be chosen on, before anything is evaluated."""
+
 _KINDS = ("both", "batch", "typeless")
 _LOADS = (0.7, 0.8, 0.9, 1.0, 1.1)
 _ROWS = 10_000
@@ -20,16 +23,16 @@ _FEW = 4
 """Windows of a workload in the suites that vary something."""
 
 
-def fresh(windows: int) -> list[Sequence]:
+def fresh(windows: int, seed: int = SEED) -> list[Sequence]:
     """Return *windows* random windows of each of `WORKLOADS` workloads by the Lublin-Feitelson model.
 
-    Three mixes of classes at five loads, 10,000 jobs each on 256 nodes, limits as the run times.
+    Three mixes of classes at five loads, 10,000 jobs each on 256 nodes, limits as the run times. *seed* says which.
     """
     found: list[Sequence] = []
     for number in range(WORKLOADS):
         kind, load = _KINDS[number % len(_KINDS)], _LOADS[number // len(_KINDS)]
-        workload = _lublin(seed=SEED + number, classes=kind, load=load)
-        found += cut(workload, NODES, f"{kind} {load}", random_starts(_ROWS, windows, seed=(SEED, number)))
+        workload = _lublin(seed=seed + number, classes=kind, load=load)
+        found += cut(workload, NODES, f"{kind} {load}", random_starts(_ROWS, windows, seed=(seed, number)))
     return found
 
 

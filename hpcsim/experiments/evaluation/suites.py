@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal
 
 from hpcsim.errors import UnknownName, closest
-from hpcsim.experiments.evaluation.fresh import WORKLOADS, estimates, fresh, loads, machines
+from hpcsim.experiments.evaluation.fresh import CHOICE_SEED, WORKLOADS, estimates, fresh, loads, machines
 from hpcsim.experiments.evaluation.logs import LOGS, read_log
 from hpcsim.experiments.evaluation.sequences import (
     PUBLISHED_STARTS,
@@ -87,7 +87,12 @@ SUITES: dict[str, Suite] = (
             f"{WINDOWS} random windows of {WORKLOADS} generated workloads",
             "published",
             lambda _data: fresh(WINDOWS // WORKLOADS),
-        )
+        ),
+        "windows-choice": Suite(
+            f"as many of {WORKLOADS} others, to choose a network on",
+            "published",
+            lambda _data: fresh(WINDOWS // WORKLOADS, CHOICE_SEED),
+        ),
     }
     | _named("months", "consecutive windows of the last 40 % of {}", "full-easy", ("sdsc-sp2", "hpc2n", "ctc", "kth"))
     | {

@@ -15,7 +15,7 @@ import torch
 from hpcsim import Cluster
 from hpcsim.errors import HpcsimError, MissingExtra
 from hpcsim.policies.ppo_gtrxl.checkpoint import load_checkpoint, read_tensors
-from hpcsim.policies.ppo_gtrxl.sources import Draws, Source, generated, given
+from hpcsim.policies.ppo_gtrxl.sources import Draws, Source, generated, given, validation_of
 from hpcsim.policies.ppo_gtrxl.training import train
 from hpcsim.policies.ppo_gtrxl.training_config import TrainingConfig
 from tests.policies.ppo_gtrxl.test_policy import crowded
@@ -149,6 +149,15 @@ def test_draws_follow_from_seed_and_update_and_are_of_the_harder_part() -> None:
     assert sorted(map(cost, kept)) == sorted(map(cost, pool))[2:]
 
 
+def test_lighter_loads_can_be_trained_and_validated_on() -> None:
+    source = Source("log", crowded(300), Cluster.of_processors(64))
+    light = TrainingConfig(sequences=40, jobs=40, pool=40, harder_share=1.0, longest_stretch=3.0)
+    for drawn in (Draws([source], light).draw(0, 0), validation_of([source], light, 40, 40, 0)):
+        assert 2 < max(one.sequence.key[-1] for one in drawn) <= 3
+    plain = validation_of([source], TrainingConfig(jobs=40), 5, 40, 0)
+    assert {one.sequence.key[-1] for one in plain} == {1.0}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -158,11 +167,14 @@ def test_draws_follow_from_seed_and_update_and_are_of_the_harder_part() -> None:
         ({"settings": {"network.gate": "grue"}}, "gate is 'grue'. Did you mean 'gru'"),
         ({"settings": {"view.colour": 1}}, "A view has no such key"),
         ({"settings": {"network.job_features": 3}}, "follows from the features"),
+        ({"settings": {"validation.colour": 1}}, "There is no setting 'validation.colour'"),
+        ({"settings": {"validation.sequences": 0}}, "validation.sequences is 0"),
+        ({"settings": {"training.longest_stretch": 0.5}}, "longest_stretch is 0.5. Give a number from 1 to 10"),
         ({"logs": {}, "generates": False}, "There is nothing to train on"),
         ({"settings": {"training.jobs": 5000}}, "has 150 jobs to train on, and a sequence takes 5000"),
         ({"settings": {"training.decisions": -1}}, "decisions is -1"),
-        ({"settings": {"data.generated_job": 1}}, "no 'generated_job'. Did you mean 'generated_jobs'"),
-        ({"settings": {"data.validation_jobs": 0}}, "data.validation_jobs is 0"),
+        ({"settings": {"generated.job": 1}}, "no setting 'generated.job'. Did you mean 'generated.jobs'"),
+        ({"settings": {"generated.jobs": 0}}, "generated.jobs is 0"),
         ({"workers": 0}, "workers is 0"),
     ],
 )
