@@ -25,6 +25,7 @@ class _Root(CommandGroup):
         "compare": "compare:compare",
         "train": "train:train",
         "evaluate": "evaluate:evaluate",
+        "ablate": "ablate:ablate",
         "sweep": "sweep:sweep",
         "tune": "tune:tune",
         "validate": "validate:validate",

@@ -83,11 +83,13 @@ class CommittedHead(AskingPass):
     Args:
         backfill: ``"easy"``, ``"easy-sjbf"`` or ``"none"``.
         skip_forced: do not ask where a single job waits.
+        keeps: a head stays the head until it starts; else each pass asks anew.
     """
 
-    def __init__(self, backfill: str = "easy", *, skip_forced: bool = True) -> None:
+    def __init__(self, backfill: str = "easy", *, skip_forced: bool = True, keeps: bool = True) -> None:
         self._backfill = backfill
         self._skip_forced = skip_forced
+        self._keeps = keeps
 
     def reset(self, cluster: Cluster) -> None:
         """Forget the head."""
@@ -125,6 +127,9 @@ class CommittedHead(AskingPass):
 
     def schedule(self, system: System) -> Pass:
         """Start heads while they fit; behind one that does not, backfill."""
+        last = self._head
+        if not self._keeps:
+            self._head = None
         while len(system.queue):
             head = self._head
             if head is None:
@@ -132,6 +137,10 @@ class CommittedHead(AskingPass):
                 head = system.queue[0] if is_forced else (yield Ask((), system.free))
             assert head is not None
             if not system.fits(head):
+                if last is not None and last.row != head.row:
+                    self._refused_at = -1
+                    if last.row in system.promised:
+                        yield Reserve(last, math.inf)
                 self._head = head
                 yield from self._behind(head, system)
                 return
@@ -237,19 +246,25 @@ class StartOrWait(AskingPass):
             yield Start(job)
 
 
-def committed(backfill: str = "easy", *, skip_forced: bool = True) -> AskingPass:
+def committed(backfill: str = "easy", *, skip_forced: bool = True, keeps: bool = True) -> AskingPass:
     """Return the pass in which heads are chosen, with one of `BACKFILLS` beside them.
 
     Raises:
-        InvalidArgument: there is no such backfilling.
+        InvalidArgument: there is no such backfilling, or it keeps its heads and *keeps* says that it does not.
     """
     if backfill not in BACKFILLS:
         raise InvalidArgument(
             f"backfill is {backfill!r}.{closest(str(backfill), BACKFILLS)}", f"Give one of {', '.join(BACKFILLS)}."
         )
+    if not isinstance(keeps, bool):
+        raise InvalidArgument(f"keeps_heads is {keeps!r}.", "Give true or false.")
     if backfill.startswith("rlscheduler"):
+        if not keeps:
+            raise InvalidArgument(
+                "The protocol of RLScheduler keeps its heads.", "Leave keeps_heads out, or give another backfill."
+            )
         return ProtocolPass(has_backfill=backfill == "rlscheduler", skip_forced=skip_forced)
-    return CommittedHead(backfill, skip_forced=skip_forced)
+    return CommittedHead(backfill, skip_forced=skip_forced, keeps=keeps)
 
 
 class ChoosesHeads(Policy):
@@ -257,16 +272,18 @@ class ChoosesHeads(Policy):
 
     Parameters:
         backfill: one of `BACKFILLS`.
+        keeps_heads: a head stays the head until it starts; False: `choose` is asked anew at each pass.
     """
 
     backfill: str = "easy"
+    keeps_heads: bool = True
 
     def __post_init__(self) -> None:
-        committed(self.backfill)
+        committed(self.backfill, keeps=self.keeps_heads)
 
     def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
         """Forget everything. A subclass that overrides this calls ``super().reset(cluster, rng)``."""
-        self._pass = committed(self.backfill)
+        self._pass = committed(self.backfill, keeps=self.keeps_heads)
         self._pass.reset(cluster)
 
     def listeners(self) -> Sequence[Listener]:

@@ -98,6 +98,13 @@ class Experience:
         """How many decisions were asked."""
         return int(self.weight.sum())
 
+    def first(self, decisions: int) -> Experience:
+        """Return the first segments, of which just so many *decisions* are learned from; all if there are no more."""
+        asked = np.cumsum(self.weight > 0).reshape(self.weight.shape)
+        segments = int(np.searchsorted(asked[:, -1], decisions)) + 1
+        parts = {name: getattr(self, name)[:segments] for name in self.__dataclass_fields__}
+        return Experience(**parts | {"weight": parts["weight"] * (asked[:segments] <= decisions)})
+
 
 def segments_of(
     record: Record,

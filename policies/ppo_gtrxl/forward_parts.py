@@ -97,7 +97,7 @@ class LayerNorm:
         """Normalise the last axis."""
         width = np.float32(x.shape[-1])
         out: Floats = x - np.add.reduce(x, -1, keepdims=True) / width
-        deviation: Floats = np.add.reduce(out * out, -1, keepdims=True)
+        deviation: Floats = np.add.reduce(np.square(out), -1, keepdims=True)
         deviation /= width
         deviation += _HAIR
         np.sqrt(deviation, out=deviation)

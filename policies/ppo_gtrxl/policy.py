@@ -30,13 +30,14 @@ class PPOGTrXL(ChoosesHeads):
     """PPO-GTrXL: a gated transformer, trained by PPO, says which waiting job comes next.
 
     The network is asked whenever a new head is needed and more than one job waits; the head it chooses
-    stays until it starts, others are backfilled beside it. Of equal logits the first slot of the window
-    wins. Where what it sees is far from what it was trained on, or its answer is no number, the order of
-    *fallback* chooses instead, which `counts` counts.
+    stays until it starts, unless told otherwise, and others are backfilled beside it. Of equal logits
+    the first slot of the window wins. Where what it sees is far from what it was trained on, or its
+    answer is no number, the order of *fallback* chooses instead, which `counts` counts.
 
     Parameters:
         checkpoint: name of a network that comes with hpcsim (``slowdown``, ``wait``), or a file.
         backfill: what happens beside the head, see `hpcsim.policies.learning.heads.BACKFILLS`.
+        keeps_heads: the head stays until it starts; False: the network is asked anew at each pass, as rules are.
         fallback: whose order chooses where the network cannot be trusted.
         must_start_after_s: a job that has waited longer comes next without asking, so that the network's
             taste for small jobs starves nobody; ``inf``: never; None: as the checkpoint has it.
@@ -46,6 +47,7 @@ class PPOGTrXL(ChoosesHeads):
 
     checkpoint: str = "slowdown"
     backfill: str = "easy"
+    keeps_heads: bool = True
     fallback: Backfill = field(default_factory=EASY)
     must_start_after_s: float | None = None
 

@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 class Progress:
-    """Tells of one training into *folder* and by *say*."""
+    """Tells of one training into *folder* and by *say*; of how many *updates*, or 0 where that is not known."""
 
     def __init__(self, folder: Path, updates: int, say: Say) -> None:
         self._folder, self._updates, self._say = folder, updates, say
@@ -48,9 +48,9 @@ class Progress:
 
 
 def line_of(row: dict[str, float], updates: int) -> str:
-    """Return the line of one update."""
+    """Return the line of one update; *updates* is how many there will be, 0 where that is not known."""
     parts = [
-        f"update {row['update']:.0f}/{updates}",
+        f"update {row['update']:.0f}{f'/{updates}' if updates else ''}",
         f"{row['decisions']:,.0f} decisions",
         f"cost {row['cost']:.3f}",
         f"KL {row['kl']:.1e}",

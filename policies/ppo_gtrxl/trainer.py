@@ -20,6 +20,7 @@ from hpcsim.policies.ppo_gtrxl.network_config import NetworkConfig
 from hpcsim.policies.ppo_gtrxl.presets import Preset
 from hpcsim.policies.ppo_gtrxl.progress import Progress, Say
 from hpcsim.policies.ppo_gtrxl.sources import Drawn, Draws
+from hpcsim.policies.ppo_gtrxl.training_config import TrainingConfig
 from hpcsim.policies.ppo_gtrxl.training_state import TrainingState, begin, resume
 from hpcsim.policies.ppo_gtrxl.update import Rates, learn
 from hpcsim.policies.ppo_gtrxl.validation import geometric_mean, ratios_to_saf
@@ -69,11 +70,11 @@ def train_one(
     path = folder / STATE
     going_on = goes_on and path.is_file()
     state = resume(path, lesson.config, lesson.about, device) if going_on else begin(lesson.config, lesson.seed, device)
-    progress = Progress(folder, config.updates, say)
+    progress = Progress(folder, 0 if config.decisions else config.updates, say)
     try:
         if not state.done and config.clone_updates:
             _clone(lesson, state, executor)
-        while state.done < config.updates:
+        while not is_over(config, state.done, state.decisions):
             _update(lesson, state, folder, executor)
             state.save(path, lesson.about)
             progress.tell(state.rows)
@@ -82,10 +83,15 @@ def train_one(
     return state
 
 
-def rates_at(lesson: Lesson, done: int) -> Rates:
+def is_over(config: TrainingConfig, updates: int, decisions: int) -> bool:
+    """Tell whether a training ends after so many updates and decisions."""
+    return updates >= config.updates or 0 < config.decisions <= decisions
+
+
+def rates_at(lesson: Lesson, done: int, decisions: int) -> Rates:
     """Return the rates of the update after *done* others: straight lines from first to last."""
     config = lesson.preset.training
-    way = done / max(config.updates - 1, 1)
+    way = decisions / config.decisions if config.decisions else done / max(config.updates - 1, 1)
     return Rates(
         config.learning_rate + way * (config.last_learning_rate - config.learning_rate),
         config.entropy_bonus + way * (config.last_entropy_bonus - config.entropy_bonus),
@@ -108,9 +114,12 @@ def _update(lesson: Lesson, state: TrainingState, folder: Path, executor: Execut
     config = lesson.preset.training
     began_s = time.process_time()
     gathered = _gather(lesson, state, 3, executor)
-    rates = rates_at(lesson, state.done)
+    experience = gathered.experience
+    if config.decisions:
+        experience = experience.first(config.decisions - state.decisions)
+    rates = rates_at(lesson, state.done, state.decisions)
     rng = np.random.default_rng(np.random.SeedSequence([lesson.seed, state.done, 4]))
-    report = learn(state.network, state.optimiser, gathered.experience, config, rates, rng)
+    report = learn(state.network, state.optimiser, experience, config, rates, rng)
     if not np.isfinite([report.policy_loss, report.value_loss, report.kl]).all():
         raise Diverged(
             f"Update {state.done + 1} has a loss that is no number.",
@@ -119,9 +128,10 @@ def _update(lesson: Lesson, state: TrainingState, folder: Path, executor: Execut
     state.average_in(config.averaging)
     state.seen = gathered.seen if state.seen is None else state.seen.joined(gathered.seen)
     state.done += 1
-    row = {"update": state.done, "decisions": gathered.experience.decisions, "cost": gathered.cost}
+    row = {"update": state.done, "decisions": experience.decisions, "cost": gathered.cost}
     row |= rates._asdict() | report._asdict()
-    if state.done % config.validate_every == 0 or state.done == config.updates:
+    is_last = is_over(config, state.done, state.decisions + experience.decisions)
+    if state.done % config.validate_every == 0 or is_last:
         row |= _validate(lesson, state, folder, executor)
     state.cpu_s += time.process_time() - began_s
     state.rows.append(row | {"cpu_s": state.cpu_s})

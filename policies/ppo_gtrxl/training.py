@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hpcsim.cluster import Cluster
-from hpcsim.errors import InvalidArgument
+from hpcsim.errors import InvalidArgument, closest
 from hpcsim.policies.learning.features import schema_hash
 from hpcsim.policies.ppo_gtrxl.checkpoint import load_checkpoint, read_tensors, write_tensors
 from hpcsim.policies.ppo_gtrxl.presets import Preset, find_preset
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 
 CHOSEN = "chosen.safetensors"
 """The best network of all seeds, in the folder of the training."""
+
+SIZES = {
+    "validation.sequences": "validation_sequences",
+    "validation.jobs": "validation_jobs",
+    "generated.jobs": "generated_jobs",
+}
+"""Settings that are sizes, and what presets call them."""
 
 VALIDATION_SEED = 1_000_003
 """Generated logs of validation come from this seed, which no training uses."""
@@ -55,7 +62,8 @@ def train(
         seed: train this one instead of the preset's seeds.
         resume: go on where a training in *out* was stopped.
         workers: processes that play episodes; how many changes no number.
-        settings: ``training.KEY``, ``network.KEY``, ``view.KEY`` or ``validation.KEY`` -> value, for the preset's.
+        settings: ``training.KEY``, ``network.KEY``, ``view.KEY``, ``validation.KEY`` or ``generated.jobs`` -> value,
+            in place of the preset's.
         command: what was typed, for the card of the checkpoint.
         say: is told of the progress, a line at a time.
 
@@ -83,12 +91,12 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
     Raises:
         InvalidArgument: there is no such part or key, or the value is wrong.
     """
-    parts: dict[str, dict[str, Any]] = {"training": {}, "network": {}, "view": {}, "validation": {}}
+    parts: dict[str, dict[str, Any]] = {part: {} for part in ("training", "network", "view", "validation", "generated")}
     for name, value in settings.items():
         part, _, key = name.partition(".")
         if part not in parts or not key:
             raise InvalidArgument(
-                f"There is no setting '{name}'.", "Name one as training.KEY, network.KEY, view.KEY or validation.KEY."
+                f"There is no setting '{name}'.", f"Name one as {', '.join(f'{one}.KEY' for one in parts)}."
             )
         parts[part][key] = value
     training = type(preset.training).from_dict(preset.training.to_dict() | parts["training"])
@@ -98,20 +106,21 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
         view = replace(preset.view, **parts["view"], must_start_after_s=training.must_start_after_s)
     except TypeError as error:
         raise InvalidArgument(f"A view has no such key: {error}.", "It has: window, groups, wait_cap_s.") from error
-    sequences, jobs = _validated(parts["validation"], preset)
-    return replace(
-        preset, training=training, network=network, view=view, validation_sequences=sequences, validation_jobs=jobs
-    )
+    sizes = {SIZES[name]: size for name, size in _sizes(parts).items()}
+    return replace(preset, training=training, network=network, view=view, **sizes)
 
 
-def _validated(settings: Mapping[str, Any], preset: Preset) -> tuple[int, int]:
-    """Return how many sequences of how many jobs a network is validated on."""
-    for key, value in settings.items():
-        if key not in {"sequences", "jobs"}:
-            raise InvalidArgument(f"Validation has no '{key}'.", "It has: sequences, jobs.")
+def _sizes(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return how much is validated on and generated, by the names of settings."""
+    wanted = {f"{part}.{key}": value for part in ("validation", "generated") for key, value in parts[part].items()}
+    for name, value in wanted.items():
+        if name not in SIZES:
+            raise InvalidArgument(
+                f"There is no setting '{name}'.{closest(name, SIZES)}", f"Sizes are {', '.join(SIZES)}."
+            )
         if type(value) is not int or value < 1:
-            raise InvalidArgument(f"validation.{key} is {value!r}.", "Give a whole number of at least 1.")
-    return settings.get("sequences", preset.validation_sequences), settings.get("jobs", preset.validation_jobs)
+            raise InvalidArgument(f"{name} is {value!r}.", "Give a whole number of at least 1.")
+    return wanted
 
 
 def _is_choice(key: str) -> bool:

@@ -12,6 +12,8 @@ from hpcsim.policies.learning.objectives import OBJECTIVES
 
 SURROGATES = ("truly", "clip")
 
+_LEAST = {"clone_updates": 0, "decisions": 0}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingConfig:
@@ -19,6 +21,8 @@ class TrainingConfig:
 
     Attributes:
         updates: how many times experience is gathered and learned from.
+        decisions: learned from in all: training ends there, if not after *updates*, and rates fall until there;
+            the last update learns from as many as are left. 0: *updates* alone says where it ends.
         sequences, group: arrival sequences an update, and rollouts of each.
         jobs: of a sequence.
         harder_share: sequences are drawn from this share of a pool, the costliest under the rules.
@@ -50,6 +54,7 @@ class TrainingConfig:
     """
 
     updates: int = 60
+    decisions: int = 0
     sequences: int = 6
     group: int = 8
     jobs: int = 384
@@ -90,8 +95,10 @@ class TrainingConfig:
                 )
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.type == "int" and (type(value) is not int or value < (0 if field.name == "clone_updates" else 1)):
-                raise InvalidArgument(f"{field.name} is {value!r}.", "Give a whole number of at least 1.")
+            if field.type == "int" and (type(value) is not int or value < _LEAST.get(field.name, 1)):
+                raise InvalidArgument(
+                    f"{field.name} is {value!r}.", f"Give a whole number of at least {_LEAST.get(field.name, 1)}."
+                )
             if field.type == "float" and (not isinstance(value, int | float) or not value >= 0):
                 raise InvalidArgument(f"{field.name} is {value!r}.", "Give a number of 0 or more.")
         if not 1 <= self.longest_stretch <= 10:

@@ -45,6 +45,11 @@ class TrainingState:
     best: dict[str, Any] = field(default_factory=dict)
     cpu_s: float = 0.0
 
+    @property
+    def decisions(self) -> int:
+        """How many decisions were learned from."""
+        return int(sum(row["decisions"] for row in self.rows))
+
     def average_in(self, keep: float) -> None:
         """Move the average towards the network, keeping the share *keep* of what it was."""
         for name, weights in self.network.state_dict().items():

@@ -20,6 +20,7 @@ SLOW = {"docs/testing.md", "docs/tutorial.md"}
 RUN = [page for page in PAGES if any(block.language not in {"text", ""} for block in blocks(page))]
 NOT_RUN = {
     "README.md": 1,
+    "docs/ablation.md": 1,
     "docs/advisor-in-the-simulator.md": 2,
     "docs/evaluation-results.md": 1,
     "docs/surrogate-study.md": 1,

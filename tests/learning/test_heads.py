@@ -76,6 +76,37 @@ def plain_starts(workload: Workload, order: str, backfill: str) -> list[float]:
 
 
 @settings(max_examples=60)
+@given(
+    workload=workloads(),
+    backfill=st.sampled_from(["none", "easy", "easy-sjbf"]),
+    order=st.sampled_from(["fcfs", "sjf", "saf", "wfp3"]),
+)
+def test_heads_that_are_asked_for_anew_give_the_rule_itself(workload: Workload, backfill: str, order: str) -> None:
+    """A rule in an agent's place, asked at each pass, is that rule with backfilling: other code, the same schedule."""
+    rule = Backfill(
+        order=make("orders", order),
+        backfill_order=SJF() if backfill == "easy-sjbf" else None,
+        depth=0 if backfill == "none" else None,
+    )
+    anew = OrderedHeads(order=make("orders", order), backfill=backfill, keeps_heads=False)
+    assert start_times(workload, anew) == start_times(workload, rule)
+
+
+def test_a_head_gives_way_to_one_chosen_later_and_so_does_its_promise() -> None:
+    """b, of all 4 nodes, leads from 1 on, until c, shorter, comes at 2: b stays the head, or c goes first."""
+    table = jobs("a 0 10 10 2\nb 1 20 20 4\nc 2 9 9 3")
+    assert starts(table, 4, OrderedHeads(order=SJF())) == {"a": 0, "b": 10, "c": 30}
+    assert starts(table, 4, OrderedHeads(order=SJF(), keeps_heads=False)) == {"a": 0, "b": 19, "c": 10}
+
+
+def test_a_protocol_that_keeps_heads_is_not_told_otherwise() -> None:
+    with pytest.raises(HpcsimError, match="keeps its heads"):
+        OrderedHeads(backfill="rlscheduler", keeps_heads=False)
+    with pytest.raises(HpcsimError, match="keeps_heads is 1"):
+        OrderedHeads(keeps_heads=1)
+
+
+@settings(max_examples=60)
 @given(workload=workloads(), backfill=st.sampled_from(["none", "easy", "easy-sjbf"]), order=st.sampled_from(list(KEYS)))
 def test_committed_heads_start_when_a_plain_loop_starts_them(workload: Workload, backfill: str, order: str) -> None:
     workload = workload.select(np.flatnonzero(workload.run_s > 0), "some length")

@@ -5,6 +5,7 @@ Pure functions of arrays and of the tables of results; the same seed gives the s
 - one log, two policies: `differences`, `winners_and_losers`, `paired_jobs`, `paired_windows`
 - the interval behind them, for a statistic of one's own: `block_bootstrap`, `Interval`, `Verdict`
 - several runs on several logs: `interquartile_mean`, `probability_of_improvement`, `stratified_interval`
+- several runs on several tasks, both of them a sample: `crossed_interval`
 - several comparisons: `holm`
 - tails: `conditional_value_at_risk`
 """
@@ -12,6 +13,7 @@ Pure functions of arrays and of the tables of results; the same seed gives the s
 from __future__ import annotations
 
 from hpcsim.results.statistics.classes import winners_and_losers
+from hpcsim.results.statistics.crossed import crossed_interval
 from hpcsim.results.statistics.differences import differences, ratio_of_sums
 from hpcsim.results.statistics.holm import holm
 from hpcsim.results.statistics.interval import Interval, Verdict, block_bootstrap
@@ -26,6 +28,7 @@ __all__ = [
     "Windows",
     "block_bootstrap",
     "conditional_value_at_risk",
+    "crossed_interval",
     "differences",
     "holm",
     "interquartile_mean",

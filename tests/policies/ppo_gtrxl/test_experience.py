@@ -136,3 +136,14 @@ def test_actions_are_drawn_as_likely_as_the_network_says() -> None:
     shares = np.bincount(moments.actions[:, 0], minlength=4) / 200
     deviation = np.sqrt(probabilities * (1 - probabilities) / 200)
     assert (np.abs(shares - probabilities) <= 5 * deviation + 1e-9).all()
+
+
+def test_first_decisions_are_cut_to_the_one() -> None:
+    experience = gathered(shaken(network_config(width=8, memory=4, segment=4))).experience
+    every = experience.decisions
+    for wanted in (1, 6, every - 1, every, every + 5):
+        part = experience.first(wanted)
+        assert part.decisions == min(wanted, every)
+        assert np.flatnonzero(part.weight).tolist() == np.flatnonzero(experience.weight)[:wanted].tolist()
+        assert len(part.jobs) == len(part.carried) == len(part)
+    assert experience.decisions == every

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.policies.ppo_gtrxl.toys import drawn, learned, short_or_long, told_before
+from tests.policies.ppo_gtrxl.toys import drawn, learned, short_or_long, shown, told_before
 
 
 def test_two_jobs_are_put_in_the_better_order() -> None:
@@ -23,6 +23,14 @@ def best_costs() -> list[float]:
     for 9 s of its 10, the long one for 19 s of its 1,000.
     """
     return [((9 + 9 + asked) / asked + 9 / 10 + 19 / 1000) / 100 for asked in (100, 5000)]
+
+
+def test_only_the_past_tells_the_two_worlds_apart() -> None:
+    """At the decision that counts both show the same to the last bit, so that no memory-less network can do better."""
+    first, second = shown([drawn(told_before(cue)) for cue in (0, 1)])
+    assert len(first) == len(second) == 2
+    assert first[0] != second[0]
+    assert first[1] == second[1]
 
 
 @pytest.mark.slow

@@ -105,6 +105,18 @@ def test_table_has_a_row_for_each_update(trained: Path) -> None:
     assert rows[0]["validation"] == ""
 
 
+def test_training_ends_after_so_many_decisions(tmp_path: Path) -> None:
+    """Exactly so many, whatever an update has; rates fall until there, and the last update is validated."""
+    tiny(tmp_path, settings={"training.decisions": 201, "training.updates": 50})
+    rows = list(csv.DictReader((tmp_path / "seed-0" / "progress.csv").read_text().splitlines()))
+    learned = [int(row["decisions"]) for row in rows]
+    assert sum(learned) == 201
+    assert len(learned) > 1
+    assert rows[-1]["validation"]
+    rates = [1e-3 - (1e-3 - 1e-4) * sum(learned[:at]) / 201 for at in range(len(learned))]
+    assert [float(row["learning_rate"]) for row in rows] == pytest.approx(rates)
+
+
 def test_card_declares_how_the_network_was_made(trained: Path) -> None:
     card = load_checkpoint(trained / "chosen.safetensors").card
     assert card["command"] == "hpcsim train ppo-gtrxl"
@@ -180,11 +192,14 @@ def test_lighter_loads_can_be_trained_and_validated_on() -> None:
         ({"settings": {"network.gate": "grue"}}, "gate is 'grue'. Did you mean 'gru'"),
         ({"settings": {"view.colour": 1}}, "A view has no such key"),
         ({"settings": {"network.job_features": 3}}, "follows from the features"),
-        ({"settings": {"validation.colour": 1}}, "Validation has no 'colour'"),
+        ({"settings": {"validation.colour": 1}}, "There is no setting 'validation.colour'"),
         ({"settings": {"validation.sequences": 0}}, "validation.sequences is 0"),
         ({"settings": {"training.longest_stretch": 0.5}}, "longest_stretch is 0.5. Give a number from 1 to 10"),
         ({"logs": {}, "generates": False}, "There is nothing to train on"),
         ({"settings": {"training.jobs": 5000}}, "has 150 jobs to train on, and a sequence takes 5000"),
+        ({"settings": {"training.decisions": -1}}, "decisions is -1"),
+        ({"settings": {"generated.job": 1}}, "no setting 'generated.job'. Did you mean 'generated.jobs'"),
+        ({"settings": {"generated.jobs": 0}}, "generated.jobs is 0"),
         ({"workers": 0}, "workers is 0"),
     ],
 )

@@ -49,6 +49,20 @@ def learned(worlds: list[Drawn], updates: int, learning_rate: float, **network: 
     return [float(cost) for played in play_all(mine, tasks, training) for cost in played.costs]
 
 
+def shown(worlds: list[Drawn]) -> list[list[tuple[Any, ...]]]:
+    """Return all that a network is shown at each decision of each world, whatever it decides."""
+    config = network_config(width=8, core="mlp")
+    weights = weights_of(SchedulingNetwork(config).state_dict())
+    tasks = [Task(one.sequence, one.cluster, one.backfill, one.unit) for one in worlds]
+    [played] = play_all(Network(config, weights, VIEW), tasks, TrainingConfig(group=len(worlds)))
+    seen = played.record.moments
+    parts = (seen.jobs, seen.nodes, seen.globals_, seen.mask, seen.prior)
+    return [
+        [tuple(part[row, at].tolist() for part in parts) for at in range(length)]
+        for row, length in enumerate(played.record.lengths.tolist())
+    ]
+
+
 def short_or_long() -> Workload:
     """One node. 100 s block it, behind which jobs of 1,000 s and of 10 s arrive at once."""
     run = [100, 1000, 10]
