@@ -32,6 +32,7 @@ class _Root(CommandGroup):
         "advise": "advise:advise",
         "advise-study": "advise_study:advise_study",
         "explain": "explain:explain",
+        "attention": "attention:attention",
         "report": "report:report",
         "plot": "plot:plot",
         "check": "check:check",

@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from collections.abc import Sequence as Many
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from hpcsim.commands.evaluate_specs import contender_of
+from hpcsim.commands.out_folder import check_file
 from hpcsim.commands.output import print_json, print_table, results_only, say
+from hpcsim.commands.report_file import write_text
 from hpcsim.errors import HpcsimError
 from hpcsim.experiments.evaluation.contenders import RULES, Contender
-from hpcsim.experiments.evaluation.records import HEADINGS, markdown, records, row, sentence_of
-from hpcsim.experiments.evaluation.runner import Score, chosen, sequences_of
+from hpcsim.experiments.evaluation.noise import DRAWS, noise_band
+from hpcsim.experiments.evaluation.outcome import Outcome, read_outcomes
+from hpcsim.experiments.evaluation.page import render_evaluation
+from hpcsim.experiments.evaluation.records import records
+from hpcsim.experiments.evaluation.runner import chosen, sequences_of
 from hpcsim.experiments.evaluation.runner import evaluate as evaluate_all
-from hpcsim.experiments.evaluation.sequences import Sequence
-from hpcsim.experiments.evaluation.standing import OverSeeds, costs_of, over_seeds, standings
+from hpcsim.experiments.evaluation.standing import Who
 from hpcsim.experiments.evaluation.suites import SUITES, find_suite
-from hpcsim.results.statistics.windows import FEWEST
-
-Scores = dict[str, list[Score]]
-Seeds = dict[Contender, int | None]
-
-LEGEND = (
-    "slowdown: mean bounded slowdown; ratio: geometric mean over sequences of the slowdown over {reference}'s, below 1 "
-    "is better; won: share of sequences with a lower one. Intervals: {drawn}."
-)
+from hpcsim.experiments.evaluation.tables import Section, markdown, sections_of
 
 
 def evaluate(
     *,
     suite: Annotated[
-        list[str], typer.Option("--suite", metavar="NAME", help=f"Repeat for several: {', '.join(SUITES)}.")
-    ],
+        list[str] | None, typer.Option("--suite", metavar="NAME", help=f"Repeat for several: {', '.join(SUITES)}.")
+    ] = None,
     policy: Annotated[
         list[str] | None,
         typer.Option("--policy", metavar="NAME[:KEY=VALUE,...]", help="Whom to test beside the rules; repeat it."),
@@ -49,37 +44,95 @@ def evaluate(
     sequences: Annotated[
         int | None, typer.Option("--sequences", metavar="N", min=1, help="Only N sequences, evenly spread.")
     ] = None,
+    noise: Annotated[
+        int, typer.Option("--noise", metavar="N", min=0, help="Draws of the noise band beside published sequences.")
+    ] = DRAWS,
     workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, help="Processes.")] = 1,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the tables as Markdown.")] = None,
+    saved: Annotated[
+        list[Path] | None,
+        typer.Option("--from", metavar="FILE", help="Show what --json printed earlier; nothing is run. Repeatable."),
+    ] = None,
+    brief: Annotated[
+        bool, typer.Option("--brief", help="Only who stands where: no profile, no speed, no single conditions.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Write the tables: a page if it ends in .html, or Markdown."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one record a policy and suite.")] = False,
 ) -> None:
     """Test policies on fixed suites of sequences, each from an empty machine, paired with every rule.
 
     Rules that order jobs and networks that choose them get what the suite's protocol puts beside a
-    head; other policies stay as they are. docs/learning.md says what each suite is.
+    head; other policies stay as they are. docs/evaluation.md says what each suite is.
     """
+    check_file(out)
+    if bool(suite) == bool(saved):
+        raise HpcsimError("Say which suites to run, or which files to show.", "Give --suite NAME or --from FILE.")
+    if saved:
+        _show(read_outcomes(saved), reference, out, is_brief=brief)
+        return
     contenders = _contenders(policy or [], only=only)
     seeds = {contender: contender.training_seed() for contender in contenders}
-    written: list[str] = []
-    data_found: list[dict[str, Any]] = []
-    for name in suite:
+    for name in suite or ():
         find_suite(name)
-    for name in suite:
-        with results_only():
-            folder = None if data is None else str(data)
-            scores = evaluate_all(
-                contenders, name, mode, data=folder, sequences=sequences, workers=workers, progress=_progress(name)
-            )
-            there = sequences_of(name, folder)
-        taken = [there[place] for place in chosen(len(there), sequences)]
-        data_found += records(seeds, scores, taken, name, mode)
-        if not json or out is not None:
-            written += list(_tables(seeds, scores, taken, name, mode, reference, quiet=json))
+    outcomes: list[Outcome] = []
+    found: list[dict[str, Any]] = []
+    for name in suite or ():
+        outcome = _tested(
+            seeds, name, mode, None if data is None else str(data), sequences, workers, 0 if only else noise
+        )
+        outcomes.append(outcome)
+        found += records(seeds, outcome.scores, outcome.sequences, name, mode, outcome.noise)
     if json:
-        print_json(data_found)
-    if out is not None:
-        out.write_text("\n".join(written), encoding="utf-8")
-        say(f"Tables: {out}")
+        print_json(found)
+    if out is not None or not json:
+        _show(outcomes, reference, out, is_brief=brief, is_quiet=json)
+
+
+def _tested(
+    seeds: dict[Contender, int | None],
+    suite: str,
+    mode: Literal["backfill", "none"],
+    data: str | None,
+    sequences: int | None,
+    workers: int,
+    draws: int,
+) -> Outcome:
+    """Run everybody on a suite, and the noise band where its sequences are published ones."""
+    contenders = list(seeds)
+    options: dict[str, Any] = {"data": data, "sequences": sequences, "workers": workers}
+    with results_only():
+        scores = evaluate_all(contenders, suite, mode, **options, progress=_progress(suite))
+        band = None
+        if suite.startswith("rls-") and draws:
+            band = noise_band(suite, mode, draws, **options, progress=_progress(f"{suite}, noise"))
+    there = sequences_of(suite, data)
+    who = {contender.label: Who(contender.name, seed) for contender, seed in seeds.items()}
+    taken = [there[place] for place in chosen(len(there), sequences)]
+    return Outcome(suite, mode, taken, scores, who, band)
+
+
+def _show(outcomes: Many[Outcome], reference: str, out: Path | None, *, is_brief: bool, is_quiet: bool = False) -> None:
+    """Print the tables unless told to be quiet, and write them where a file is wanted."""
+    sections = [section for each in outcomes for section in sections_of(each, reference, is_brief=is_brief)]
+    if not is_quiet:
+        for section in sections:
+            _print(section)
+    if out is None:
+        return
+    is_page = out.suffix.lower() in {".html", ".htm"}
+    write_text(out, render_evaluation(sections, reference) if is_page else "\n".join(map(markdown, sections)))
+    say(f"Tables: {out}")
+
+
+def _print(section: Section) -> None:
+    for at, table in enumerate(section.tables):
+        print_table(section.title if at == 0 else table.title, table.headings, table.rows)
+        if table.note:
+            typer.echo(table.note + "\n")
+    for note in section.notes:
+        typer.echo(note + "\n")
 
 
 def _contenders(specs: Iterable[str], *, only: bool) -> list[Contender]:
@@ -106,57 +159,3 @@ def _progress(suite: str) -> Any:
             say(f"{suite}: {done} of {of} sequences")
 
     return show
-
-
-def _tables(
-    seeds: Seeds,
-    scores: Scores,
-    sequences: Many[Sequence],
-    suite: str,
-    mode: str,
-    reference: str,
-    *,
-    quiet: bool,
-) -> Iterator[str]:
-    """Print a table a condition, and yield it as Markdown."""
-    places = sorted(range(len(sequences)), key=lambda place: _order(sequences, sequences[place].condition))
-    for condition, group in groupby(places, key=lambda place: sequences[place].condition):
-        members = list(group)
-        of = {label: [found[place] for place in members] for label, found in scores.items()}
-        part = [sequences[place] for place in members]
-        title = f"{suite}{', ' + condition if condition else ''}, mode {mode}: {len(part)} sequences"
-        rows = [row(each) for each in standings(of, part, reference=reference)]
-        notes = [sentence_of(each, reference) for each in _together(seeds, of, reference)]
-        notes.append(LEGEND.format(reference=reference, drawn=_drawn(part)))
-        if not quiet:
-            print_table(title, HEADINGS, rows)
-            for note in notes:
-                typer.echo(note + "\n")
-        yield markdown(title, rows, notes)
-
-
-def _order(sequences: Many[Sequence], condition: str) -> int:
-    return next(place for place, sequence in enumerate(sequences) if sequence.condition == condition)
-
-
-def _drawn(sequences: Many[Sequence]) -> str:
-    sources = len({sequence.source for sequence in sequences})
-    if sources > 1:
-        return f"Student's, over the means of {sources} workloads"
-    if len(sequences) < FEWEST:
-        return f"Student's, over {len(sequences)} sequences as if they were independent"
-    return "bootstrap of blocks of neighbouring sequences"
-
-
-def _together(seeds: Seeds, scores: Scores, reference: str) -> Iterator[OverSeeds]:
-    """Yield each policy of which several training seeds were tested; of one seed the first contender counts."""
-    import numpy as np
-
-    by_name: dict[str, dict[int, str]] = {}
-    for contender, seed in seeds.items():
-        if seed is not None:
-            by_name.setdefault(contender.name, {}).setdefault(seed, contender.label)
-    for name, labels in by_name.items():
-        if len(labels) > 1:
-            costs = np.array([costs_of(scores, label, "mean_bounded_slowdown") for label in labels.values()])
-            yield over_seeds(name, costs, costs_of(scores, reference, "mean_bounded_slowdown"))

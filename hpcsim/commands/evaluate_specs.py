@@ -12,6 +12,8 @@ from hpcsim.experiments.evaluation.contenders import Contender
 def contender_of(spec: str) -> Contender:
     """Return the contender behind ``NAME:KEY=VALUE,...``; ``order.compat=x`` is a parameter of the part ``order``.
 
+    Its label is what was typed, but of ``module:Class`` the class alone.
+
     Raises:
         HpcsimError: a setting is no ``key=value``.
     """
@@ -26,7 +28,7 @@ def contender_of(spec: str) -> Contender:
         there = parameters.get(part, {})
         parameters[part] = (there if isinstance(there, dict) else {"name": there}) | {inner: value}
     shown = ",".join(_short(value) if _is_file(value) else f"{key}={value}" for key, value in parameters.items())
-    return Contender(":".join(filter(None, (name, shown))), name, parameters)
+    return Contender(":".join(filter(None, (name.rpartition(":")[2], shown))), name, parameters)
 
 
 def _short(file: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, fields
 from importlib.resources import files
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from hpcsim.policies.learning.priors import HEURISTIC_PRIORS
 from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint, load_checkpoint
 from hpcsim.policies.ppo_gtrxl.forward import Forward, Step
 from hpcsim.policies.ppo_gtrxl.starvation import starving_slot
+from hpcsim.policy import Policy
 from hpcsim.system import System
 
 
@@ -63,6 +65,17 @@ class PPOGTrXL(ChoosesHeads):
     def trained(self) -> Checkpoint:
         """The network, and how it was made."""
         return self._trained
+
+    def inspected(self, since_s: float = -math.inf, until_s: float = math.inf) -> Policy:
+        """Return the same policy with a record of its decisions from *since_s* on, before *until_s*.
+
+        Raises:
+            Unsupported: the network has no attention over decisions.
+        """
+        from hpcsim.policies.ppo_gtrxl.inspected import InspectedPPOGTrXL
+
+        own = {each.name: getattr(self, each.name) for each in fields(PPOGTrXL)}
+        return InspectedPPOGTrXL(**own, since_s=since_s, until_s=until_s)
 
     def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
         """Forget everything; the network's memory begins here."""

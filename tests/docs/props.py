@@ -57,7 +57,8 @@ REPLACED: dict[str, list[tuple[str, str]]] = {
     "docs/formats/slurm-conf.md": [("/etc/slurm/", "")],
     "docs/formats/sacct.md": [("TZ=UTC sacct", "TZ=UTC ./sacct")],
     "docs/workload-models.md": [("synth-pm100 --as", "synth-pm100 --jobs 500 --as")],
-    "docs/evaluation.md": [("--workers 2", "--sequences 2")],
+    "docs/evaluation.md": [("--workers 2", "--sequences 2"), ("ppo-gtrxl --json", "ppo-gtrxl --sequences 2 --json")],
+    "docs/evaluation-results.md": [("--brief --out", "--sequences 2 --brief --out")],
     "docs/sweeps.md": [("12_000", "300"), ("/scratch/me/", "")],
     "docs/testing.md": [
         ("hpcsim check easy", "hpcsim check easy --examples 2"),

@@ -1,49 +1,61 @@
-"""An evaluation as plain data and as Markdown."""
+"""An evaluation as plain data: one record a contender and suite."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Many
 from typing import Any
 
 from hpcsim.experiments.evaluation.contenders import Contender, Mode
+from hpcsim.experiments.evaluation.noise import NoiseBand, noisy
 from hpcsim.experiments.evaluation.runner import Score
-from hpcsim.experiments.evaluation.sequences import Sequence
-from hpcsim.experiments.evaluation.standing import OverSeeds, Standing
-from hpcsim.results.quantities import duration, number
-from hpcsim.results.statistics import Interval
-
-HEADINGS = ("policy", "slowdown", "ratio", "95 %", "won", "mean wait", "longest", "util.")
+from hpcsim.experiments.evaluation.sequences import Tested
 
 
 def records(
     contenders: Mapping[Contender, int | None],
     scores: Mapping[str, Many[Score]],
-    sequences: Many[Sequence],
+    sequences: Many[Tested],
     suite: str,
     mode: Mode,
-) -> list[dict[str, Any]]:
-    """Return one record a contender: its figures over the suite, and those of every sequence.
+    noise: NoiseBand | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield one record a contender: its figures over the suite, and those of every sequence.
 
-    *contenders* has the training seed of each, None of one that was not trained.
+    *contenders* has the training seed of each, None of one that was not trained. The noise band is one
+    record more, of the noisy rule; its figures are means over draws, and ``draws`` has the mean of each.
     """
-    return [
-        {
-            "policy": contender.name,
-            "label": contender.label,
-            "parameters": dict(contender.parameters),
-            "suite": suite,
-            "mode": mode,
-            "training_seed": seed,
-            **_means(scores[contender.label]),
-            "per_sequence": [
-                {"sequence": sequence.label, "condition": sequence.condition} | score._asdict()
-                for sequence, score in zip(sequences, scores[contender.label], strict=True)
-            ],
-        }
-        for contender, seed in contenders.items()
-    ]
+    for contender, seed in contenders.items():
+        yield _record(contender, scores[contender.label], sequences, suite, mode) | {"training_seed": seed}
+    if noise is not None:
+        label = f"saf, {noise.sigma:.0%} noise, {len(noise.means)} draws"
+        yield _record(noisy(label, noise.sigma), noise.scores, sequences, suite, mode) | {"draws": list(noise.means)}
+
+
+def _record(
+    contender: Contender, scores: Many[Score], sequences: Many[Tested], suite: str, mode: Mode
+) -> dict[str, Any]:
+    return {
+        "policy": contender.name,
+        "label": contender.label,
+        "parameters": dict(contender.parameters),
+        "suite": suite,
+        "mode": mode,
+        "training_seed": None,
+        **_means(scores),
+        "per_sequence": [_row(sequence, score) for sequence, score in zip(sequences, scores, strict=True)],
+    }
+
+
+def _row(sequence: Tested, score: Score) -> dict[str, Any]:
+    return {
+        "sequence": sequence.label,
+        "source": sequence.source,
+        "condition": sequence.condition,
+        "jobs": sequence.jobs,
+        **score._asdict(),
+    }
 
 
 def _means(scores: Many[Score]) -> dict[str, float]:
@@ -56,39 +68,3 @@ def _means(scores: Many[Score]) -> dict[str, float]:
         "max_wait_s": max(score.max_wait_s for score in scores),
         "utilisation": mean("utilisation"),
     }
-
-
-def row(standing: Standing) -> tuple[str, ...]:
-    """Return the cells of a contender under `HEADINGS`."""
-    return (
-        standing.label,
-        number(standing.mean),
-        f"{standing.ratio.estimate:.3f}",
-        _ends(standing.ratio),
-        f"{standing.won:.0%}",
-        duration(standing.mean_wait_s),
-        duration(standing.max_wait_s),
-        f"{standing.utilisation:.0%}",
-    )
-
-
-def _ends(interval: Interval) -> str:
-    return "" if math.isnan(interval.low) else f"{interval.low:.3f}-{interval.high:.3f}"
-
-
-def sentence_of(together: OverSeeds, reference: str) -> str:
-    """Return what several training seeds together are worth, in words."""
-    profile = ", ".join(f"{share:.0%} at {limit:g}" for limit, share in together.profile.items())
-    return (
-        f"{together.label}, {together.seeds} training seeds: interquartile mean of the ratio to {reference} "
-        f"{together.ratio:.3f} ({together.low:.3f} to {together.high:.3f}); better with probability "
-        f"{together.improvement:.2f} ({together.improvement_low:.2f} to {together.improvement_high:.2f}); "
-        f"share of runs with a ratio of at most: {profile}."
-    )
-
-
-def markdown(title: str, rows: Many[tuple[str, ...]], notes: Many[str]) -> str:
-    """Return a table under `HEADINGS` with *notes* below it."""
-    lines = [f"### {title}", "", f"| {' | '.join(HEADINGS)} |", f"| --- |{' ---: |' * (len(HEADINGS) - 1)}"]
-    lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |" for cells in rows]
-    return "\n".join([*lines, "", *(f"{note}\n" for note in notes)])

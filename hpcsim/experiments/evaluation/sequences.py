@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,26 @@ PUBLISHED_STARTS = (1981, 2756, 4299, 8850, 3316, 2714, 5228, 7762, 4022, 7085)
 """First rows of RLScheduler's ten sequences, among the first 10,000 jobs of a log."""
 
 _COLUMNS = ("job_id", "submit_s", "run_s", "limit_s", "nodes", "user_id", "group_id")
+
+
+class Tested(Protocol):
+    """A sequence as figures on it need it: what it is called, where it is from, how long; see `Sequence`."""
+
+    @property
+    def label(self) -> str:
+        """Return which one it is, for people."""
+
+    @property
+    def source(self) -> str:
+        """Return what it was cut from."""
+
+    @property
+    def condition(self) -> str:
+        """Return what was varied."""
+
+    @property
+    def jobs(self) -> int:
+        """Return the number of its jobs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +57,11 @@ class Sequence:
     nodes: int
     source: str
     condition: str = ""
+
+    @property
+    def jobs(self) -> int:
+        """Return the number of its jobs."""
+        return len(self.workload)
 
 
 def rows_of(workload: Workload, first: int, jobs: int = JOBS) -> Workload:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hpcsim.errors import InvalidArgument, closest
 from hpcsim.experiments.evaluation.runner import Score
-from hpcsim.experiments.evaluation.sequences import Sequence
+from hpcsim.experiments.evaluation.sequences import Tested
 from hpcsim.results.statistics import (
     Interval,
     block_bootstrap,
@@ -37,6 +37,7 @@ COSTS = ("mean_bounded_slowdown", "mean_wait_s", "max_wait_s")
 PROFILE = (0.9, 1.0, 1.1, 1.5, 2.0)
 """Ratios for the performance profile."""
 
+_ROUNDING = 1e-12
 _FLOOR = 1.0  # second or slowdown: below it a ratio says nothing
 
 
@@ -48,8 +49,10 @@ class Standing(NamedTuple):
         ratio: geometric mean of cost / reference's cost, with its interval; below 1 is better.
         difference: mean of cost - reference's cost, with its interval.
         won: share of sequences with a lower cost than the reference's, equal ones as a half.
+        profile: ratio -> share of sequences at or below it, for `PROFILE`.
         mean_wait_s, max_wait_s, utilisation, cpu_us: means over sequences, the longest wait of all, mean
-            utilisation, and CPU time a job in microseconds.
+            utilisation, and CPU time a job in microseconds, that of the simulator included.
+        decision_us, decision_p99_us: means over sequences of `Score`'s, NaN where they were not measured.
     """
 
     label: str
@@ -57,10 +60,20 @@ class Standing(NamedTuple):
     ratio: Interval
     difference: Interval
     won: float
+    profile: dict[float, float]
     mean_wait_s: float
     max_wait_s: float
     utilisation: float
     cpu_us: float
+    decision_us: float
+    decision_p99_us: float
+
+
+class Who(NamedTuple):
+    """A contender's registry name and the seed that it was trained with, None of one that was not."""
+
+    name: str
+    training_seed: int | None
 
 
 class OverSeeds(NamedTuple):
@@ -86,7 +99,7 @@ class OverSeeds(NamedTuple):
 
 
 def standings(
-    scores: Mapping[str, Many[Score]], sequences: Many[Sequence], *, reference: str, cost: str = COSTS[0]
+    scores: Mapping[str, Many[Score]], sequences: Many[Tested], *, reference: str, cost: str = COSTS[0]
 ) -> list[Standing]:
     """Return how each contender stands, in the order of *scores*.
 
@@ -112,25 +125,40 @@ def costs_of(scores: Mapping[str, Many[Score]], label: str, cost: str) -> Floats
     return np.array([getattr(score, cost) for score in scores[label]], dtype=float)
 
 
-def _standing(label: str, found: Many[Score], base: Floats, sequences: Many[Sequence], cost: str) -> Standing:
+def _standing(label: str, found: Many[Score], base: Floats, sequences: Many[Tested], cost: str) -> Standing:
     costs = np.array([getattr(score, cost) for score in found], dtype=float)
     log_ratio = np.log(np.maximum(costs, _FLOOR) / np.maximum(base, _FLOOR))
     ratio, difference = _intervals(np.column_stack([log_ratio, costs - base]), sequences)
-    jobs = sum(len(sequence.workload) for sequence in sequences)
+    jobs = sum(sequence.jobs for sequence in sequences)
     return Standing(
         label=label,
         mean=float(costs.mean()),
         ratio=_as_ratio(ratio),
         difference=difference,
         won=float(np.mean(0.5 * (1 + np.sign(base - costs)))),
+        profile=_profile(np.exp(log_ratio)),
         mean_wait_s=float(np.mean([score.mean_wait_s for score in found])),
         max_wait_s=max(score.max_wait_s for score in found),
         utilisation=float(np.mean([score.utilisation for score in found])),
         cpu_us=1e6 * sum(score.cpu_s for score in found) / jobs,
+        decision_us=float(np.mean([score.decision_us for score in found])),
+        decision_p99_us=float(np.mean([score.decision_p99_us for score in found])),
     )
 
 
-def _intervals(values: Floats, sequences: Many[Sequence]) -> list[Interval]:
+def _profile(ratios: Floats) -> dict[float, float]:
+    """Return which share of *ratios* is at or below each of `PROFILE`; equal costs are a ratio of 1."""
+    return {limit: float((ratios <= limit * (1 + _ROUNDING)).mean()) for limit in PROFILE}
+
+
+def ratios_of(scores: Mapping[str, Many[Score]], label: str, reference: str, cost: str = COSTS[0]) -> Floats:
+    """Return cost over the reference's, one a sequence; costs below 1 count as 1."""
+    mine, base = (np.maximum(costs_of(scores, each, cost), _FLOOR) for each in (label, reference))
+    ratios: Floats = mine / base
+    return ratios
+
+
+def _intervals(values: Floats, sequences: Many[Tested]) -> list[Interval]:
     """Return intervals of the means of the columns of *values*, shape [sequences, statistics]."""
     source = np.array([sequence.source for sequence in sequences])
     sources = list(dict.fromkeys(source))
@@ -159,6 +187,15 @@ def _as_ratio(log_ratio: Interval) -> Interval:
     return replace(log_ratio, estimate=estimate, low=low, high=high)
 
 
+def seeds_of(who: Mapping[str, Who]) -> dict[str, list[str]]:
+    """Return policy -> labels of its training seeds, where there are several; of one seed the first label counts."""
+    by_name: dict[str, dict[int, str]] = {}
+    for label, (name, seed) in who.items():
+        if seed is not None:
+            by_name.setdefault(name, {}).setdefault(seed, label)
+    return {name: list(labels.values()) for name, labels in by_name.items() if len(labels) > 1}
+
+
 def over_seeds(label: str, costs: Floats, base: Floats) -> OverSeeds:
     """Return what several training seeds are worth together.
 
@@ -180,5 +217,5 @@ def over_seeds(label: str, costs: Floats, base: Floats) -> OverSeeds:
         improvement=float(probability_of_improvement(-ratios, -ones)),
         improvement_low=better[0],
         improvement_high=better[1],
-        profile={limit: float((ratios <= limit).mean()) for limit in PROFILE},
+        profile=_profile(ratios),
     )

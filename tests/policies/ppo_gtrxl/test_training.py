@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -65,6 +67,29 @@ def test_killed_training_goes_on_to_the_same_weights(trained: Path, tmp_path: Pa
     tiny(tmp_path, resume=True, say=lines.append)
     assert not any(line.startswith("update 1/") for line in lines)
     assert digest(tmp_path) == digest(trained)
+
+
+@pytest.mark.slow
+def test_training_shot_dead_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    """SIGKILL, which nobody can catch, in the midst of the second update or of what is written there."""
+    sets = [f"--set={key}={value}" for key, value in (TINY | {"training.updates": 3}).items()]
+    command = [sys.executable, "-m", "hpcsim.cli", "train", "ppo-gtrxl", "--preset", "smoke", *sets]
+
+    def start(out: Path, *more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen([*command, "--out", str(out), *more], stderr=subprocess.PIPE, text=True)
+
+    shot = start(tmp_path / "shot")
+    assert shot.stderr is not None
+    with shot, shot.stderr as lines:
+        told = next(line for line in lines if line.startswith("update 1/3"))
+        shot.send_signal(signal.SIGKILL)
+    assert shot.returncode == -signal.SIGKILL, told
+    for out, more in ((tmp_path / "shot", ["--resume"]), (tmp_path / "whole", [])):
+        with start(out, *more) as process:
+            _, said = process.communicate(timeout=600)
+        assert process.returncode == 0, said
+        assert ("update 1/3" in said) == (not more)
+    assert digest(tmp_path / "shot") == digest(tmp_path / "whole")
 
 
 def test_another_training_cannot_go_on_there(trained: Path) -> None:
