@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 
 INPUTS = ("raw", "embedding", "raw+embedding")
 FORMS = ("context", "paper")
+EMBEDS = ("sum", "concat")
 KEPT_EMBEDDINGS = 100_000
 
 
@@ -52,10 +53,15 @@ class TreeInputs:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for what, value, known in (("inputs", self.inputs, INPUTS), ("form of embedding", self.form, FORMS)):
+        given = (
+            ("kind of inputs", self.inputs, INPUTS),
+            ("form of embedding", self.form, FORMS),
+            ("embedding", self.embed, EMBEDS),
+        )
+        for what, value, known in given:
             if value not in known:
                 raise InvalidArgument(
-                    f"There are no {what} '{value}'.{closest(value, known)}", f"Give {', '.join(known)}."
+                    f"There is no {what} '{value}'.{closest(value, known)}", f"Give {', '.join(known)}."
                 )
         self.tabnet: TabNet | None = None
         self._kept: dict[bytes, Floats] = {}

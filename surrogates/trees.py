@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.errors import InvalidArgument
 from hpcsim.surrogates import boosting, forests, model_files, xgboost_trees
 from hpcsim.surrogates.features.columns import COUNTED
 from hpcsim.surrogates.features.matrix import Matrix
@@ -48,6 +49,9 @@ class Trees(Learned):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name in ("with_limit", "cross_fit"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidArgument(f"The {name} of a surrogate is {getattr(self, name)!r}.", "Give true or false.")
         self._inputs = self._new_inputs()
         self._models: dict[str, Any] = {}
 
@@ -111,7 +115,8 @@ class Trees(Learned):
 
     def _restore(self, state: model_files.State) -> None:
         self._inputs = self._new_inputs().restore(dict(state.arrays))
-        self._models = {name.removesuffix(".model"): self._of_bytes(part) for name, part in state.files.items()}
+        found = {name.removesuffix(".model"): part for name, part in state.files.items()}
+        self._models = {name: self._of_bytes(found[name]) for name in TARGETS if name in found}
 
 
 @dataclass(kw_only=True, eq=False)
