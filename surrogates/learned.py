@@ -56,11 +56,8 @@ class Learned(Surrogate):
         self._is_fitted = False
         self._facts: dict[str, Any] = {}
         self.sample: Sample | None = None
-        if (
-            isinstance(self.seed, bool)
-            or not isinstance(self.seed, int | np.integer)
-            or not 0 <= self.seed <= MOST_SEED
-        ):
+        is_whole = isinstance(self.seed, int | np.integer) and not isinstance(self.seed, bool)
+        if not is_whole or not 0 <= self.seed <= MOST_SEED:
             raise InvalidArgument(f"The seed is {self.seed!r}.", f"Give a whole number from 0 to {MOST_SEED:,}.")
         sampler_of(self.sampler, self.seed)
 

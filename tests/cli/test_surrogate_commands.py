@@ -70,7 +70,7 @@ def test_a_log_without_power_says_so(cli: Callable[..., Any], log: tuple[Path, s
         (("fit", "LOG", "--out", "m", "--seed", 20 * "9"), "Give a whole number from 0 to 2,147,483,647."),
         (
             ("fit", "LOG", "--out", "m", "--model", "semi-parametric:idle_w=much"),
-            "The idle_w of a surrogate is,
+            "The idle_w of a surrogate is 'much'",
         ),
         (("fit", "LOG", "--out", "m", "--model", "lightgbm:with_limit=perhaps"), "Give true or false."),
         (("fit", "LOG", "--out", "."), "holds 'jobs.parquet', which is not part of a saved surrogate"),
@@ -106,10 +106,10 @@ def test_no_figure_is_cut_in_a_narrow_terminal(
 
 
 def test_a_log_too_small_to_explain_anything_says_so(
-    cli: Callable[..., Any], log: tuple[Path, str], tmp_path: Path
+    cli: Callable[..., Any], write_log: Callable[..., Path], tmp_path: Path
 ) -> None:
     """One job, without power: no feature, no watts, and no table without a row."""
-    cli("surrogate", "fit", log[0], "--out", tmp_path / "m", "--limit", 1)
+    assert cli("surrogate", "fit", write_log([(1, 0, 100, 4)]), "--out", tmp_path / "m").exit_code == 0
     explain = cli("surrogate", "explain", tmp_path / "m")
     assert "no feature explains run time; too few jobs, or all alike" in explain.output
     assert "nothing is known of their watts" in explain.output

@@ -153,7 +153,7 @@ def test_tables_that_cannot_be_learned_from_are_refused(log: Log) -> None:
         model.predict(log.test, COUNTS)
     with pytest.raises(UnknownName, match="no parameter 'input'"):
         registry.make("surrogates", "lightgbm", input="raw")
-    with pytest.raises(InvalidArgument, match="no inputs 'embeding'"):
+    with pytest.raises(InvalidArgument, match="no kind of inputs 'embeding'"):
         registry.make("surrogates", "lightgbm", inputs="embeding")
 
 

@@ -53,11 +53,13 @@ def run_study(
     log, log_by_seed = log_of(data, size.jobs, reader)
     identity = f"{log}, {size.test_jobs} judged at 1 to {size.most_nodes} nodes"
     every = cells(size)
-    _prepare(folder, {"format": FORMAT, "data": data, "identity": identity}, resume=resume)
+    plan = {"format": FORMAT, "data": data, "identity": identity}
+    _prepare(folder, plan, resume=resume)
     with sweep_folder.locked(folder):
+        sweep_folder.write_whole(folder / PLAN, json.dumps(plan, indent=1) + "\n")
         _run(every, folder, identity, log_by_seed, size, progress)
         results = [(cell, _read(folder, cell.key(identity))) for cell in every]
-        return write_answers(results, folder, data=data)
+        return write_answers(results, folder, data=data, is_one_log=Path(data).is_file())
 
 
 def _run(
@@ -92,7 +94,7 @@ def _preset(preset: str | Preset) -> Preset:
 def _prepare(folder: Path, plan: dict[str, Any], *, resume: bool) -> None:
     """Make the folder, or see that it holds the same study."""
     path = folder / PLAN
-    if path.is_file():
+    if path.is_file() and any((folder / CELLS).glob("*.json")):  # a plan without a result is nothing to lose
         if not resume:
             raise ExperimentError(f"{folder} holds a study already.", "Add --resume, or name another folder.")
         try:
@@ -101,11 +103,10 @@ def _prepare(folder: Path, plan: dict[str, Any], *, resume: bool) -> None:
             raise ExperimentError(f"{path} is damaged: {error}.", "Name another folder.") from error
         if known != plan:
             raise ExperimentError(f"{folder} holds a study of other data.", "Give the same --data, or another folder.")
-    elif folder.exists() and any(folder.iterdir()):
+    elif folder.exists() and not path.is_file() and any(folder.iterdir()):
         raise ExperimentError(f"{folder} is not empty and holds no study.", "Name a new folder.")
     with sweep_folder.writing(folder):
         (folder / CELLS).mkdir(parents=True, exist_ok=True)
-    sweep_folder.write_whole(path, json.dumps(plan, indent=1) + "\n")
 
 
 def _read(folder: Path, key: str) -> Any:
