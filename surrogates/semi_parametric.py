@@ -216,7 +216,7 @@ def _part(weight: Floats | None, rows: NDArray[np.bool_]) -> Floats | None:
     return None if weight is None else weight[rows]
 
 
-def _check(name: str, value: object, most: float, wanted: str) -> None:
+def _check(name: str, value: float | None, most: float, wanted: str) -> None:
     """Refuse a *value* of a parameter that is neither None nor a finite number from 0 to *most*."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if value is not None and not (is_number and 0 <= value <= most and value < math.inf):

@@ -32,7 +32,7 @@ class Trees(Learned):
 
     Args:
         inputs: ``raw``, ``embedding`` or ``raw+embedding``.
-        form, embed, with_limit: see `hpcsim.surrogates.tabnet_inputs.TreeInputs`.
+        form, embed, with_limit, with_post_run: see `hpcsim.surrogates.tabnet_inputs.TreeInputs`.
         cross_fit: whether TabNet and trees learn from different rows.
         width, steps, epochs: of the TabNet.
         seed, sampler: as of `Learned`.
@@ -42,6 +42,7 @@ class Trees(Learned):
     form: str = "context"
     embed: How = "sum"
     with_limit: bool = True
+    with_post_run: bool = False
     cross_fit: bool = True
     width: int = 8
     steps: int = 3
@@ -49,7 +50,7 @@ class Trees(Learned):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("with_limit", "cross_fit"):
+        for name in ("with_limit", "with_post_run", "cross_fit"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidArgument(f"The {name} of a surrogate is {getattr(self, name)!r}.", "Give true or false.")
         self._inputs = self._new_inputs()
@@ -82,6 +83,7 @@ class Trees(Learned):
             form=self.form,
             embed=self.embed,
             with_limit=self.with_limit,
+            with_post_run=self.with_post_run,
             architecture=size,
             seed=self.seed,
         )

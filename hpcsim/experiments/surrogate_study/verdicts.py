@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hpcsim.experiments.surrogate_study.plan import Cell
+from hpcsim.experiments.surrogate_study.plan import EMBEDDED, Cell
 from hpcsim.results.statistics import holm
 from hpcsim.results.statistics.student import mean_interval
 
@@ -105,9 +105,9 @@ def _decided(found: Sequence[Comparison], claim: str) -> str:
 def _embeddings(results: Results) -> Iterator[Comparison]:
     """Yield embedded inputs against raw ones, and against TabNet itself, as the paper compares."""
     cells = {(cell.family, cell.inputs, cell.seed): answer for cell, answer in results if _is_plain(cell)}
-    families = sorted({family for family, inputs, _ in cells if inputs != "raw"})
+    families = sorted({family for family, inputs, _ in cells if inputs in EMBEDDED})
     for family in families:
-        for inputs in sorted({inputs for name, inputs, _ in cells if name == family and inputs != "raw"}):
+        for inputs in sorted({inputs for name, inputs, _ in cells if name == family and inputs in EMBEDDED}):
             for other in ((family, "raw"), ("tabnet", "raw")):
                 yield from _on_seeds(cells, (family, inputs), other)
 
