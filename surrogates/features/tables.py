@@ -31,7 +31,7 @@ CUT_SHORT = (
     *("FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY"),
     *("PREEMPTED", "DEADLINE", "BOOT_FAIL", "REVOKED", "REQUEUED"),
 )
-"""What logs call bad ends, among them some from outside, of which ``end_state`` (how a job ends by itself) says nothing."""
+"""What logs call bad ends; some come from outside, and ``end_state``, how a job ends by itself, knows none of those."""
 
 
 class HasJobs(Protocol):

@@ -157,15 +157,6 @@ def test_tables_that_cannot_be_learned_from_are_refused(log: Log) -> None:
         registry.make("surrogates", "lightgbm", inputs="embeding")
 
 
-def test_global_random_numbers_are_left_alone(log: Log) -> None:
-    np.random.seed(1)  # noqa: NPY002 - the global numbers are what is tested
-    expected = np.random.rand(2)  # noqa: NPY002 - likewise
-    np.random.seed(1)  # noqa: NPY002 - the global numbers are what is tested
-    for name in QUICK:
-        fitted(name, log.train.head(150)).predict(log.test.head(2), COUNTS)
-    assert np.array_equal(np.random.rand(2), expected)  # noqa: NPY002 - likewise
-
-
 # --- hostile folders
 
 

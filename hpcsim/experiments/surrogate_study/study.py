@@ -13,7 +13,7 @@ from hpcsim import registry
 from hpcsim.errors import ExperimentError, closest
 from hpcsim.experiments import sweep_folder
 from hpcsim.experiments.surrogate_study.answers import write_answers
-from hpcsim.experiments.surrogate_study.logs import log_of
+from hpcsim.experiments.surrogate_study.logs import LogBySeed, log_of
 from hpcsim.experiments.surrogate_study.plan import POST_RUN, PRESETS, Cell, Preset, cells
 from hpcsim.results.storage import plain
 
