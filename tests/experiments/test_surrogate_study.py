@@ -145,6 +145,8 @@ def test_real_file_has_no_truth_and_says_so(tmp_path: Path) -> None:
     run_study(str(path), tmp_path / "out", preset=small, reader="pm100")
     found = table(tmp_path / "out", "truth_graded")
     assert "hv_ratio" not in found
+    assert "lightgbm, raw+post-run" in set(found["label"])  # the file has peaks of power
+    assert "All seeds have this one log" in (tmp_path / "out" / "study.md").read_text()
     assert found["run_rmse_log"].notna().all()
     with pytest.raises(ExperimentError, match="study of other data"):
         run_study("synth-pm100", tmp_path / "out", preset=small, resume=True)
