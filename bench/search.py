@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim import registry
-from hpcsim.experiments.tune import interval
+from hpcsim.results.statistics.student import mean_interval
 from hpcsim.scaling import true_power_w, true_run_s
 from hpcsim.surrogates.pareto import hypervolume_ratio
 from hpcsim.surrogates.search.domain import Domain
@@ -123,12 +123,12 @@ def print_table(rows: list[dict[str, str]], nodes: int) -> None:
 
 
 def _mean(values: list[float]) -> str:
-    mean, low, high = interval(values)
+    mean, low, high, _ = mean_interval(values)
     return f"{mean:.4f} [{low:.4f}, {high:.4f}]"
 
 
 def _percent(values: list[float]) -> str:
-    mean, low, high = interval(values)
+    mean, low, high, _ = mean_interval(values)
     return f"{mean:+.1%} [{low:+.1%}, {high:+.1%}]"
 
 

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.errors import ResultError
 from hpcsim.surrogates.features.matrix import Matrix
 
 Floats = NDArray[np.float64]
@@ -82,12 +83,26 @@ class Calibration:
 
     def card(self) -> dict[str, Any]:
         """Return it for a model card."""
-        return {"level": LEVEL, "bounds_log": self.bounds.tolist(), "held_out_jobs": self.errors.tolist()}
+        bounds = [[[_or_none(end) for end in ends] for ends in group] for group in self.bounds.tolist()]
+        return {"level": LEVEL, "bounds_log": bounds, "held_out_jobs": self.errors.tolist()}
 
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> Self:
-        """Return what `card` wrote."""
-        return cls(np.array(card["bounds_log"], dtype=float), np.array(card["held_out_jobs"], dtype=np.int64))
+        """Return what `card` wrote.
+
+        Raises:
+            ResultError: it was changed since.
+        """
+        bounds, errors = np.array(card["bounds_log"], dtype=float), np.array(card["held_out_jobs"], dtype=np.int64)
+        is_whole = bounds.shape == (GROUPS, 2, 2) and errors.shape == (GROUPS,)
+        if not is_whole or np.any(bounds[..., 0] > 0) or np.any(bounds[..., 1] < 0):
+            raise ResultError("The card holds bounds that are none.", "Save the model again.")
+        return cls(bounds, errors)
+
+
+def _or_none(value: float) -> float | None:
+    """Return a bound as JSON knows it: null where it is not known."""
+    return None if np.isnan(value) else value
 
 
 def _tails(errors: Floats) -> Floats:

@@ -27,6 +27,9 @@ Floats = NDArray[np.float64]
 HELD_OUT_JOBS, HELD_OUT_APPS = 0.2, 0.15
 """Share of the latest jobs, and of the applications, that a first model is not shown, to learn its errors."""
 
+MOST_SEED = 2**31 - 1
+"""Every library behind the surrogates takes seeds up to this."""
+
 LEAST_JOBS = 100
 """With fewer nothing is held out."""
 
@@ -53,7 +56,10 @@ class Learned(Surrogate):
         self._is_fitted = False
         self._facts: dict[str, Any] = {}
         self.sample: Sample | None = None
-        sampler_of(self.sampler)
+        is_whole = isinstance(self.seed, int | np.integer) and not isinstance(self.seed, bool)
+        if not is_whole or not 0 <= self.seed <= MOST_SEED:
+            raise InvalidArgument(f"The seed is {self.seed!r}.", f"Give a whole number from 0 to {MOST_SEED:,}.")
+        sampler_of(self.sampler, self.seed)
 
     @abstractmethod
     def _learn(self, outcomes: Matrix, weight: Floats | None) -> None:

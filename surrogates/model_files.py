@@ -25,6 +25,9 @@ from hpcsim.surrogates.features.columns import CONTEXT_COLUMNS, COUNTED, FEATURE
 
 CARD = "card.json"
 TABLES = "tables.safetensors"
+OWN_FILES = ("base.txt", "residual.txt", "run_s.model", "power_w.model")
+"""Files of the surrogates of this package, known also where a save was cut off before its card."""
+
 FORMAT = 1
 PACKAGES = ("hpcsim-des", "numpy", "lightgbm", "xgboost-cpu", "scikit-learn", "skops", "pytorch-tabnet", "torch")
 
@@ -47,16 +50,17 @@ class State:
 def write(
     folder: Path, model: Surrogate, parameters: Mapping[str, Any], facts: Mapping[str, Any], state: State
 ) -> None:
-    """Write *model* into *folder*; the card last, so that a folder with one is whole."""
+    """Write *model* into *folder*, in place of one saved there before; the card last: a folder with one is whole.
+
+    Raises:
+        ResultError: the folder holds anything but a saved surrogate, or cannot be written.
+    """
     from safetensors.numpy import save
 
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / CARD).unlink(missing_ok=True)
+    older = check_replaceable(folder)
     files = dict(state.files)
     if state.arrays:
         files[TABLES] = save({name: np.ascontiguousarray(array) for name, array in state.arrays.items()})
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
     card = {
         "format": FORMAT,
         "surrogate": registered_name(type(model)),
@@ -69,7 +73,47 @@ def write(
         "versions": _versions(),
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())},
     }
-    (folder / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    text = json.dumps(card, indent=2, allow_nan=False) + "\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():  # an older card now lists other hashes: never a model of two halves
+            (folder / name).write_bytes(content)
+        (folder / CARD).write_text(text, encoding="utf-8")
+        for name in older - files.keys():
+            (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise ResultError(
+            f"The model cannot be saved in {folder}: {error.strerror}.", "Give another folder."
+        ) from error
+
+
+def check_replaceable(folder: Path) -> set[str]:
+    """Return the files beside the card of the surrogate saved in *folder*, which another may replace.
+
+    Raises:
+        ResultError: the folder holds anything else, which must not be lost or mixed up with a model.
+    """
+    try:
+        present = {entry.name for entry in folder.iterdir()} if folder.exists() else set()
+    except OSError as error:
+        raise ResultError(f"Cannot write into {folder}: {error.strerror}.", "Give another folder.") from error
+    foreign = present - {TABLES, *OWN_FILES} - _listed(folder)
+    if foreign:
+        raise ResultError(
+            f"{folder} holds '{min(foreign)}', which is not part of a saved surrogate, so it will not be replaced.",
+            "Give a new or empty folder.",
+        )
+    return present - {CARD}
+
+
+def _listed(folder: Path) -> set[str]:
+    """Return the files of the saved surrogate in *folder*, its card among them; none if that is no card of one."""
+    try:
+        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return set()
+    is_ours = isinstance(card, dict) and "surrogate" in card and isinstance(card.get("files"), dict)
+    return {CARD, *card["files"]} if is_ours else set()
 
 
 def read(folder: Path, kind: type[Surrogate]) -> tuple[dict[str, Any], State]:

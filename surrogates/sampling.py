@@ -101,6 +101,8 @@ class Sampler:
                 f"Known: {', '.join(VARIANTS)}.",
             )
         _check_rate(self.rate, self.least)
+        if not 0 <= self.seed < 2**64:
+            raise InvalidArgument(f"The seed of a sample is {self.seed}.", "Give a whole number from 0, below 2^64.")
 
     @property
     def least(self) -> float:

@@ -7,6 +7,7 @@ of its residual. No booster sees the candidate count, so that what n changes com
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -60,8 +61,8 @@ class SemiParametric(Learned):
             raise InvalidArgument(
                 f"There is no evidence '{unknown[0]}'.", f"Join some of {', '.join(EVIDENCE)} by '+'."
             )
-        if self.waiting_share is not None and not 0 <= self.waiting_share <= 1:
-            raise InvalidArgument(f"The waiting share is {self.waiting_share}.", "Give a share from 0 to 1.")
+        _check("idle_w", self.idle_w, math.inf, "watts from 0")
+        _check("waiting_share", self.waiting_share, 1, "a share from 0 to 1")
 
     def _learn(self, outcomes: Matrix, weight: Floats | None) -> None:
         run_s, nodes, asked = (outcomes[name] for name in ("run_s", "nodes", "asked_nodes"))
@@ -167,15 +168,17 @@ class SemiParametric(Learned):
     def explain(self) -> dict[str, Any]:
         """Return importance, what nodes have in common, and the speed-up of each application at `SHOWN` counts.
 
-        ``speed_ups`` maps an application to its mean speed-ups; ``None`` is one never seen.
+        ``speed_ups`` maps an application to its mean speed-ups; ``None`` is one never seen. ``node`` is None where
+        the log had no power.
         """
         found = super().explain()
         rows = np.arange(len(self._tables.app) + 1)
         speed_up = np.exp(-interpolated(self._tables.log_slowdown, rows, np.array(SHOWN, dtype=float)))
         names = [*self._tables.app.tolist(), None]
         power = self._tables.power
+        node = {"idle_w": power.idle_w, "waiting_share": power.waiting_share}
         return found | {
-            "node": {"idle_w": power.idle_w, "waiting_share": power.waiting_share},
+            "node": None if self._residual is None else node,
             "counts": list(SHOWN),
             "speed_ups": dict(zip(names, speed_up.tolist(), strict=True)),
         }
@@ -211,3 +214,10 @@ class SemiParametric(Learned):
 
 def _part(weight: Floats | None, rows: NDArray[np.bool_]) -> Floats | None:
     return None if weight is None else weight[rows]
+
+
+def _check(name: str, value: float | None, most: float, wanted: str) -> None:
+    """Refuse a *value* of a parameter that is neither None nor a finite number from 0 to *most*."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (is_number and 0 <= value <= most and value < math.inf):
+        raise InvalidArgument(f"The {name} of a surrogate is {value!r}.", f"Give {wanted}.")

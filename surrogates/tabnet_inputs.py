@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.errors import InvalidArgument, closest
-from hpcsim.surrogates.features.columns import CONTEXT, COUNTED, FEATURES
+from hpcsim.surrogates.features.columns import BURSTS, CONTEXT, COUNTED, FEATURES
 from hpcsim.surrogates.features.interventions import at_counts
 from hpcsim.surrogates.features.matrix import Matrix
 from hpcsim.surrogates.sampling import uniforms
@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 
 INPUTS = ("raw", "embedding", "raw+embedding")
 FORMS = ("context", "paper")
+EMBEDS = ("sum", "concat")
 KEPT_EMBEDDINGS = 100_000
 
 
@@ -40,6 +41,8 @@ class TreeInputs:
         embed: ``sum`` or ``concat`` of TabNet's steps.
         with_limit: whether the requested limit is among the raw features; it stands in for the run time at the
             user's count, and with it predictions hardly move with the count.
+        with_post_run: whether what only a run tells (`hpcsim.surrogates.features.BURSTS`) is seen, too: for
+            reproductions; no table of contexts has it.
         architecture: of the TabNet.
         seed: of the TabNet and of the halves.
     """
@@ -48,14 +51,20 @@ class TreeInputs:
     form: str = "context"
     embed: How = "sum"
     with_limit: bool = True
+    with_post_run: bool = False
     architecture: Architecture
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for what, value, known in (("inputs", self.inputs, INPUTS), ("form of embedding", self.form, FORMS)):
+        given = (
+            ("kind of inputs", self.inputs, INPUTS),
+            ("form of embedding", self.form, FORMS),
+            ("embedding", self.embed, EMBEDS),
+        )
+        for what, value, known in given:
             if value not in known:
                 raise InvalidArgument(
-                    f"There are no {what} '{value}'.{closest(value, known)}", f"Give {', '.join(known)}."
+                    f"There is no {what} '{value}'.{closest(value, known)}", f"Give {', '.join(known)}."
                 )
         self.tabnet: TabNet | None = None
         self._kept: dict[bytes, Floats] = {}
@@ -76,16 +85,28 @@ class TreeInputs:
     def _raw(self) -> tuple[str, ...]:
         if self.inputs == "embedding":
             return COUNTED if self.form == "context" else ()
-        return tuple(name for name in FEATURES if self.with_limit or name != "log_limit_s")
+        return self._allowed(FEATURES)
 
     @property
     def _seen(self) -> tuple[str, ...]:
         """What TabNet sees."""
-        columns = CONTEXT if self.form == "context" else FEATURES
-        return tuple(name for name in columns if self.with_limit or name != "log_limit_s")
+        return self._allowed(CONTEXT if self.form == "context" else FEATURES)
+
+    def _allowed(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        chosen = tuple(name for name in columns if self.with_limit or name != "log_limit_s")
+        return (*chosen, *BURSTS) if self.with_post_run else chosen
+
+    def _check(self, rows: Matrix) -> None:
+        missing = [name for name in BURSTS if self.with_post_run and name not in rows.place]
+        if missing:
+            raise InvalidArgument(
+                f"This surrogate uses what only a run tells, and the table has no column '{missing[0]}'.",
+                "For a reproduction add it by hpcsim.surrogates.features.with_bursts; advice cannot have it.",
+            )
 
     def fit(self, outcomes: Matrix, targets: Floats, weight: Floats | None, *, cross_fit: bool) -> NDArray[np.bool_]:
         """Train the TabNet, if there is one, and return which rows the trees may learn from, shape [rows]."""
+        self._check(outcomes)
         everything = np.ones(len(outcomes), dtype=bool)
         if not self.uses_embedding:
             return everything
@@ -106,6 +127,7 @@ class TreeInputs:
 
     def rows(self, contexts: Matrix, nodes: Floats) -> Floats:
         """Return the rows of J contexts at N counts: shape [J * N, columns], a job's counts together."""
+        self._check(contexts)
         parts = [at_counts(contexts, nodes.astype(np.int64), self._raw)] if self._raw else []
         if self.tabnet is not None and self.form == "context":
             embedded = self._embedded(contexts.take(self._seen))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.errors import InvalidArgument
 from hpcsim.surrogates import boosting, forests, model_files, xgboost_trees
 from hpcsim.surrogates.features.columns import COUNTED
 from hpcsim.surrogates.features.matrix import Matrix
@@ -31,7 +32,7 @@ class Trees(Learned):
 
     Args:
         inputs: ``raw``, ``embedding`` or ``raw+embedding``.
-        form, embed, with_limit: see `hpcsim.surrogates.tabnet_inputs.TreeInputs`.
+        form, embed, with_limit, with_post_run: see `hpcsim.surrogates.tabnet_inputs.TreeInputs`.
         cross_fit: whether TabNet and trees learn from different rows.
         width, steps, epochs: of the TabNet.
         seed, sampler: as of `Learned`.
@@ -41,6 +42,7 @@ class Trees(Learned):
     form: str = "context"
     embed: How = "sum"
     with_limit: bool = True
+    with_post_run: bool = False
     cross_fit: bool = True
     width: int = 8
     steps: int = 3
@@ -48,6 +50,9 @@ class Trees(Learned):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name in ("with_limit", "with_post_run", "cross_fit"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidArgument(f"The {name} of a surrogate is {getattr(self, name)!r}.", "Give true or false.")
         self._inputs = self._new_inputs()
         self._models: dict[str, Any] = {}
 
@@ -78,6 +83,7 @@ class Trees(Learned):
             form=self.form,
             embed=self.embed,
             with_limit=self.with_limit,
+            with_post_run=self.with_post_run,
             architecture=size,
             seed=self.seed,
         )
@@ -111,7 +117,8 @@ class Trees(Learned):
 
     def _restore(self, state: model_files.State) -> None:
         self._inputs = self._new_inputs().restore(dict(state.arrays))
-        self._models = {name.removesuffix(".model"): self._of_bytes(part) for name, part in state.files.items()}
+        found = {name.removesuffix(".model"): part for name, part in state.files.items()}
+        self._models = {name: self._of_bytes(found[name]) for name in TARGETS if name in found}
 
 
 @dataclass(kw_only=True, eq=False)

@@ -12,6 +12,9 @@ import typer
 
 from hpcsim.results.storage import plain
 
+MOST_WIDTH = 10_000
+"""Of a table in characters; a terminal that is narrower breaks its lines, and no figure is cut."""
+
 
 def say(text: str) -> None:
     """Write a message for the person at the terminal: one line on standard error, never wrapped."""
@@ -26,11 +29,12 @@ def print_json(data: Any) -> None:
 def print_table(
     title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1, last_is_text: bool = False
 ) -> None:
-    """Write a table on standard output; text is left-aligned and wraps, the rest is right-aligned.
+    """Write a table on standard output; text is left-aligned and wraps, the rest is right-aligned and never cut.
 
     Text are the first *left* columns and, if so said, the last one.
     """
     from rich import box
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
 
@@ -45,10 +49,15 @@ def print_table(
     )
     for column, heading in enumerate(headings):
         is_text = column < left or (last_is_text and column == len(headings) - 1)
-        table.add_column(heading, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
+        least = None if is_text else max(map(cell_len, (heading, *(row[column] for row in rows))))
+        table.add_column(
+            heading, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text, min_width=least
+        )
     for row in rows:
         table.add_row(*row)
     console = Console(highlight=False, markup=False, emoji=False)
+    endless = console.options.update(max_width=MOST_WIDTH)
+    console.width = max(console.width, console.measure(table, options=endless).minimum)
     with console.capture() as text:  # rich would end the program by itself where the reader has gone
         console.print(table)
     typer.echo(typer.style(title, bold=True) + "\n")

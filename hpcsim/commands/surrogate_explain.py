@@ -29,7 +29,10 @@ def surrogate_explain(
     titles = {"run_s": "run time", "power_w": "power"}
     for target, importance in found["importance"].items():
         rows = [(name, percentage(share)) for name, share in list(importance.items())[:SHOWN]]
-        print_table(f"{card['surrogate']}: what explains {titles[target]}", ("feature", "share"), rows)
+        if rows:
+            print_table(f"{card['surrogate']}: what explains {titles[target]}", ("feature", "share"), rows)
+        else:
+            typer.echo(f"{card['surrogate']}: no feature explains {titles[target]}; too few jobs, or all alike.\n")
     if not found["importance"]:
         typer.echo(f"{card['surrogate']} follows a fixed rule: no feature is weighed against another.")
     if "speed_ups" in found:
@@ -44,5 +47,8 @@ def _print_speed_ups(found: dict[str, Any]) -> None:
     rows = [(name, *(f"{value:.1f}" for value in values)) for name, values in shown]
     more = f", the first {SHOWN} of {len(known):,}" if len(known) > SHOWN else ""
     print_table(f"Speed-up of applications over one node{more}", headings, rows)
-    share = percentage(node["waiting_share"])
-    typer.echo(f"Nodes: {node['idle_w']:.0f} W idle; a waiting core draws {share} of what it adds when it works.")
+    if node is None:
+        typer.echo("Nodes: the log had no power, so nothing is known of their watts.")
+    else:
+        share = percentage(node["waiting_share"])
+        typer.echo(f"Nodes: {node['idle_w']:.0f} W idle; a waiting core draws {share} of what it adds when it works.")

@@ -12,7 +12,7 @@ from hpcsim.commands.out_folder import check_folder
 from hpcsim.commands.output import print_json, print_table, results_only, say
 from hpcsim.commands.policy_specs import make_plugin, split_spec
 from hpcsim.commands.progress import busy
-from hpcsim.commands.surrogate_plugins import card_of, outcomes_of
+from hpcsim.commands.surrogate_plugins import card_of, check_replaceable, outcomes_of
 from hpcsim.commands.trace import read_trace
 from hpcsim.results.quantities import count, duration, percentage
 
@@ -41,9 +41,10 @@ def surrogate_fit(
 ) -> None:
     """Learn from a log's finished jobs what others would take and draw at any node count.
 
-    DIR gets a model without pickle: a card in JSON, tables, and boosters in their own text.
+    DIR gets a model without pickle: a card in JSON, tables, and boosters in their own text. It may hold an older one.
     """
     check_folder(out)
+    check_replaceable(out)
     name, settings = split_spec(model)
     sampling = [] if sample is None else [f'sampler="{sample}"']
     surrogate = make_plugin("surrogates", name, [f"seed={seed}", *settings, *sampling])

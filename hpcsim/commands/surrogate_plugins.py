@@ -35,6 +35,11 @@ def load_model(folder: Path) -> Surrogate:
     return model
 
 
+def check_replaceable(folder: Path) -> None:
+    """Refuse a folder that holds anything but a saved surrogate."""
+    registry.find("surrogates", f"{FILES}:check_replaceable")(folder)
+
+
 def card_of(folder: Path) -> dict[str, Any]:
     """Return the card of the surrogate saved in *folder*."""
     card: dict[str, Any] = registry.find("surrogates", f"{FILES}:read_card")(folder)

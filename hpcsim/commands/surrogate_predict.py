@@ -19,6 +19,8 @@ from hpcsim.surrogate import Prediction
 from hpcsim.workload import Workload
 
 SHOWN, MOST_COUNTS = 3, 100_000
+MOST_NODES = 10**9
+"""No machine is larger; beyond it a count is a slip of the hand."""
 
 
 def surrogate_predict(
@@ -68,6 +70,8 @@ def parse_counts(text: str) -> NDArray[np.int64]:
         ends = (low, high) if dash else (low, low)
         if not all(end.isascii() and end.isdigit() for end in ends):
             raise InvalidArgument(f"'{part}' is no node count.", "Write whole numbers from 1, as 1,2,4 or 1-64.")
+        if max(map(len, ends)) > len(str(MOST_NODES)) or int(ends[1]) > MOST_NODES:
+            raise InvalidArgument(f"'{part}' is more nodes than any machine has.", f"Give at most {MOST_NODES:,}.")
         first, last = int(ends[0]), int(ends[1])
         if not 1 <= first <= last or last - first + len(counts) >= MOST_COUNTS:
             raise InvalidArgument(f"'{part}' is no range of node counts.", "Write it upwards from 1, as 1-64.")

@@ -11,6 +11,7 @@ import typer
 
 from hpcsim.commands import options
 from hpcsim.commands.output import print_json, print_table, results_only, say
+from hpcsim.commands.policy_specs import parse_setting
 from hpcsim.results.quantities import count, duration
 
 
@@ -35,6 +36,7 @@ def surrogate_study(
     ] = StudySize.SMOKE,
     out: Annotated[Path, typer.Option("--out", parser=options.path, metavar="DIR", help="Folder for the study.")],
     file_format: options.Format = "auto",
+    read: options.Read = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in DIR.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -44,8 +46,11 @@ def surrogate_study(
     """
     from hpcsim.experiments.surrogate_study import run_study
 
+    settings = dict(parse_setting(text, "--read") for text in read or ())
     with results_only():
-        answer = run_study(data, out, preset=preset.value, reader=file_format, resume=resume, progress=_tell)
+        answer = run_study(
+            data, out, preset=preset.value, reader=file_format, options=settings, resume=resume, progress=_tell
+        )
     if json:
         print_json(answer)
         return

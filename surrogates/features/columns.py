@@ -58,6 +58,9 @@ TARGETS = ("run_s", "power_w")
 POST_RUN = (*TARGETS, "end_s", "energy_j", "max_power_w", "wait_s")
 """Known after the run only: targets, and what reproductions of post-run models may use. Never given to advice."""
 
+BURSTS = ("power_peak_ratio", "power_variation", "power_bursts", "power_burst_share")
+"""Known after the run only, too, and no part of a table unless asked for: see `bursts`."""
+
 OUTCOME_COLUMNS = (*CONTEXT_COLUMNS, *POST_RUN)
 
 

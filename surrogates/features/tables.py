@@ -27,6 +27,12 @@ HISTORY_COLUMNS = ("user_id", "app_id", "end_s", "run_s", "nodes", "power_w")
 
 COMPLETED = END_STATES.index(JobState.COMPLETED)
 
+CUT_SHORT = (
+    *("FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY"),
+    *("PREEMPTED", "DEADLINE", "BOOT_FAIL", "REVOKED", "REQUEUED"),
+)
+"""What logs call bad ends; some come from outside, and ``end_state``, how a job ends by itself, knows none of those."""
+
 
 class HasJobs(Protocol):
     """A `hpcsim.Result`, or anything else with its table of jobs."""
@@ -90,7 +96,7 @@ def _logged(workload: Workload) -> tuple[dict[str, Floats], dict[str, Floats]]:
     if "end_state" in columns:
         good &= columns["end_state"] == COMPLETED
     if "recorded_state" in columns:
-        good &= columns["recorded_state"] == "COMPLETED"
+        good &= ~np.isin([str(state).upper() for state in columns["recorded_state"].tolist()], CUT_SHORT)
     rows = np.flatnonzero(good)
     asked = submissions(workload, rows)
     wait_s = _optional(columns, "recorded_wait_s", rows)

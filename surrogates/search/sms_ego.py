@@ -139,7 +139,7 @@ def _fit(points: Points, target: NDArray[np.float64]) -> Any:
         warnings.simplefilter("ignore")
         best = max((_process(points, target, (scale,) * width) for scale in SCALES), key=_likelihood)
         for column, factor in product(range(width), FACTORS):
-            scales = best.kernel_.k1.length_scale.copy()
+            scales = np.atleast_1d(best.kernel_.k1.length_scale).copy()  # of one dimension the library makes a number
             scales[column] *= factor
             best = max(best, _process(points, target, scales), key=_likelihood)
     return best

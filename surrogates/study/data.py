@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hpcsim.errors import InvalidArgument
 from hpcsim.scaling import RIGID, has_truth, true_power_w, true_run_s
-from hpcsim.surrogates.features import contexts_table, outcomes_table
+from hpcsim.surrogates.features import contexts_table, outcomes_table, with_bursts
 from hpcsim.workload import Workload
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ class TrialData:
     Attributes:
         train: outcomes of the earlier jobs.
         tested: outcomes of the test jobs, all later than *train*.
-        contexts: what was known of the test jobs, history only from *train*.
+        contexts: what was known of the test jobs, history only from *train*; and, for the reproduction alone, what
+            only their runs told (`hpcsim.surrogates.features.BURSTS`), which surrogates read if asked to.
         counts: node counts that are considered, shape [N].
         truth: run time in s and power in W of the test jobs at *counts*, shape [J, N, 2]; None where unknown.
         funnel: what -> how many jobs were left after each step of the choice.
@@ -62,7 +63,9 @@ def prepared(workload: Workload, *, test_jobs: int, most_nodes: int) -> TrialDat
     Raises:
         InvalidArgument: there are too few such jobs.
     """
-    outcomes = outcomes_table(workload).sort_values("submit_s", kind="stable").reset_index(drop=True)
+    outcomes = (
+        with_bursts(outcomes_table(workload), workload).sort_values("submit_s", kind="stable").reset_index(drop=True)
+    )
     split = int(TRAINED_ON * len(outcomes))
     train, later = outcomes.iloc[:split], outcomes.iloc[split:]
     can_judge = (later["power_w"] > 0) & (later["nodes"] <= most_nodes)
@@ -84,5 +87,5 @@ def prepared(workload: Workload, *, test_jobs: int, most_nodes: int) -> TrialDat
         truth = np.stack([function(workload, rows, counts[None, :]) for function in functions], axis=2)
     funnel = {"in the log": len(workload), "completed": len(outcomes), "learned from": split}
     funnel |= {"later": len(later), "can be judged": len(fit), "judged": len(tested)}
-    contexts = contexts_table(workload, history=train, rows=rows)
+    contexts = with_bursts(contexts_table(workload, history=train, rows=rows), workload)
     return TrialData(train.reset_index(drop=True), tested, contexts, counts, truth, funnel)

@@ -65,6 +65,15 @@ def test_a_log_without_power_says_so(cli: Callable[..., Any], log: tuple[Path, s
         (("predict", "nowhere", "LOG", "--nodes", "4-2"), "no range of node counts"),
         (("predict", "nowhere", "LOG", "--nodes", "1.5"), "'1.5' is no node count"),
         (("predict", "nowhere", "LOG", "--nodes", "1-999999999"), "no range of node counts"),
+        (("predict", "nowhere", "LOG", "--nodes", "1000000001"), "more nodes than any machine has"),
+        (("predict", "nowhere", "LOG", "--nodes", "1-" + 30 * "9"), "more nodes than any machine has"),
+        (("fit", "LOG", "--out", "m", "--seed", 20 * "9"), "Give a whole number from 0 to 2,147,483,647."),
+        (
+            ("fit", "LOG", "--out", "m", "--model", "semi-parametric:idle_w=much"),
+            "The idle_w of a surrogate is 'much'",
+        ),
+        (("fit", "LOG", "--out", "m", "--model", "lightgbm:with_limit=perhaps"), "Give true or false."),
+        (("fit", "LOG", "--out", "."), "holds 'jobs.parquet', which is not part of a saved surrogate"),
         (("explain", "nowhere"), "holds no saved surrogate"),
     ],
 )
@@ -81,6 +90,30 @@ def test_mistakes_are_one_sentence(
     assert ran.exit_code == 2
     assert told in ran.output
     assert ran.stderr.startswith("Error: ") or "\nError: " in ran.stderr
+
+
+def test_no_figure_is_cut_in_a_narrow_terminal(
+    cli: Callable[..., Any], log: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert cli("surrogate", "fit", log[0], "--read", log[1], "--out", tmp_path / "m").exit_code == 0
+    narrow = cli("surrogate", "predict", tmp_path / "m", log[0], "--nodes", "1,64,1000000000").output
+    monkeypatch.setenv("COLUMNS", "400")
+    wide = cli("surrogate", "predict", tmp_path / "m", log[0], "--nodes", "1,64,1000000000").output
+    assert narrow.split() == wide.split()
+    assert "1,000,000,000" in narrow
+    assert "beyond" in narrow
+
+
+def test_a_log_too_small_to_explain_anything_says_so(
+    cli: Callable[..., Any], write_log: Callable[..., Path], tmp_path: Path
+) -> None:
+    """One job, without power: no feature, no watts, and no table without a row."""
+    assert cli("surrogate", "fit", write_log([(1, 0, 100, 4)]), "--out", tmp_path / "m").exit_code == 0
+    explain = cli("surrogate", "explain", tmp_path / "m")
+    assert "no feature explains run time; too few jobs, or all alike" in explain.output
+    assert "nothing is known of their watts" in explain.output
+    assert json.loads(cli("surrogate", "explain", tmp_path / "m", "--json").stdout)["node"] is None
 
 
 def test_a_job_that_is_not_there_is_named(cli: Callable[..., Any], log: tuple[Path, str], tmp_path: Path) -> None:

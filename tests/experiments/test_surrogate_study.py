@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from hpcsim import registry
-from hpcsim.errors import ExperimentError
+from hpcsim.errors import ExperimentError, HpcsimError
 from hpcsim.experiments.surrogate_study import PRESETS, Cell, Preset, cells, run_study
 from hpcsim.experiments.surrogate_study.verdicts import compared, comparisons, verdicts
 
@@ -145,6 +145,8 @@ def test_real_file_has_no_truth_and_says_so(tmp_path: Path) -> None:
     run_study(str(path), tmp_path / "out", preset=small, reader="pm100")
     found = table(tmp_path / "out", "truth_graded")
     assert "hv_ratio" not in found
+    assert "lightgbm, raw+post-run" in set(found["label"])  # the file has peaks of power
+    assert "All seeds have this one log" in (tmp_path / "out" / "study.md").read_text()
     assert found["run_rmse_log"].notna().all()
     with pytest.raises(ExperimentError, match="study of other data"):
         run_study("synth-pm100", tmp_path / "out", preset=small, resume=True)
@@ -186,6 +188,26 @@ def test_no_is_an_answer() -> None:
     assert decided["H2"].startswith("no, 1 of 2")
     assert "mobo-fixed is worse than sobo-power" in decided["H2"]
     assert {one.measure for one in found if one.claim == "H2"} == {"HV share at 8"}
+
+
+def test_a_job_searched_on_every_seed_of_one_log_counts_once() -> None:
+    """Two jobs, three seeds: gains 0.1 and 0.3 each time. Six pairs of several logs, two of one log."""
+    cells_ = []
+    for seed in range(3):
+        cells_ += [engine_cell("mobo-fixed", [0.8, 0.9], seed), engine_cell("random", [0.7, 0.6], seed)]
+    several, one = (comparisons(cells_, is_one_log=is_one)[0] for is_one in (False, True))
+    assert (several.pairs, one.pairs) == (6, 2)
+    assert several.gain == pytest.approx(one.gain) == pytest.approx(0.2)
+    assert (one.low, one.high) == pytest.approx((0.2 - 12.706 * 0.1, 0.2 + 12.706 * 0.1), abs=1e-3)  # t(0.975, 1)
+
+
+@pytest.mark.filterwarnings("ignore:.*there are no jobs")
+def test_a_folder_whose_study_never_got_a_result_can_be_used_again(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.swf"
+    empty.write_text("")
+    for data in (str(empty), "poisson"):
+        with pytest.raises(HpcsimError, match="can be judged"):
+            run_study(data, tmp_path / "out")
 
 
 def test_yes_needs_every_comparison() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hpcsim import Cluster, Workload, registry, simulate
 from hpcsim.errors import InvalidArgument
 from hpcsim.surrogates.features import (
+    BURSTS,
     CONTEXT,
     COUNTED,
     FEATURES,
@@ -19,7 +21,9 @@ from hpcsim.surrogates.features import (
     contexts_table,
     outcomes_table,
     undeclared_proxies,
+    with_bursts,
 )
+from hpcsim.surrogates.features.bursts import burst_figures
 from hpcsim.surrogates.features.columns import APP_HISTORY, PAIR_HISTORY, USER_HISTORY
 from hpcsim.workload import HIDDEN
 from tests.surrogates.conftest import Log
@@ -169,8 +173,68 @@ def test_published_job_tables_make_tables(tmp_path: Path, machine: str) -> None:
     assert undeclared_proxies(table[list(FEATURES)]) == {}
 
 
+def test_f_data_makes_tables_through_its_reader(tmp_path: Path) -> None:
+    """A month as published: users, job names, nodes, cores; power has no unit there and is not read."""
+    many = 120
+    begin = pd.Timestamp("2023-05-01T00:00:00Z") + pd.to_timedelta(np.arange(many) * 300, unit="s")
+    nodes = 2 ** (np.arange(many) % 5)
+    rows = pd.DataFrame({"jid": np.arange(many), "usr": [f"u{place % 4}" for place in range(many)]})
+    rows["jnam"] = [("cfd_%d", "md_%d")[place % 2] % place for place in range(many)]
+    rows["adt"], rows["sdt"], rows["edt"] = begin, begin + pd.Timedelta("60s"), begin + pd.Timedelta("260s")
+    rows["elpl"], rows["nnuma"], rows["cnumat"], rows["cnumr"] = 3600, nodes, 48 * nodes, 48 * nodes
+    rows["exit state"] = ["failed" if place % 10 == 0 else "completed" for place in range(many)]
+    rows.to_parquet(tmp_path / "23_05.parquet")
+    table = outcomes_table(registry.make("readers", "f-data", path=tmp_path / "23_05.parquet"))
+    assert len(table) == many - many // 10
+    assert table["app_id"].nunique() == 2
+    assert table["run_s"].eq(200).all()
+    assert table["wait_s"].eq(60).all()
+    assert table["nodes"].tolist() == nodes[np.arange(many) % 10 != 0].tolist()
+    assert (table["cores_requested"] == 48 * table["nodes"]).all()
+    assert table["power_w"].isna().all()
+    assert table["pair_jobs"].max() > 5
+    assert undeclared_proxies(table[list(FEATURES)]) == {}
+
+
+def test_ends_are_told_by_whatever_words_a_log_has() -> None:
+    """What a job does by itself is ``end_state``; words differ by log, and some say that it was cut short."""
+    words = ["completed", "Terminated", "COMPLETED", "1", None, "TIMEOUT", "node_fail", "FAILED"]
+    states = {"end_state": [0, 0, 0, 0, 0, 0, 0, 1], "recorded_state": np.array(words, dtype=object)}
+    workload = Workload.of(submit_s=np.arange(8), run_s=[5] * 8, nodes=[1] * 8, limit_s=[9] * 8, **states)
+    assert outcomes_table(workload)["row"].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_bursts_by_hand() -> None:
+    """Mean 100: samples of 120 and more are bursts; two rises, three samples of five, deviation sqrt(3080)."""
+    assert burst_figures((150, 160, 50, 20, 120)) == pytest.approx((1.6, math.sqrt(3080) / 100, 2, 0.6))
+    assert all(math.isnan(figure) for figure in (*burst_figures(()), *burst_figures((0, 0))))
+
+
+def test_bursts_are_known_after_the_run_only_and_left_out_unless_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.parquet"
+    registry.make("writers", "job-table", workload=registry.make("models", "synth-pm100", jobs=200), path=path)
+    workload = registry.make("readers", "pm100", path=path, series=True)
+    table = outcomes_table(workload)
+    assert not {*BURSTS} & {*table.columns, *contexts_table(workload).columns, *FEATURES}
+    row = int(np.argmax([len(series) for series in workload.columns["power_series_w"]]))
+    told = with_bursts(contexts_table(workload, rows=np.array([row])), workload)
+    samples = np.array(workload.columns["power_series_w"][row])
+    assert told["power_peak_ratio"].item() == pytest.approx(samples.max() / samples.mean())
+    peaks = with_bursts(table, registry.make("readers", "pm100", path=path))
+    assert peaks["power_bursts"].isna().all()
+    known = peaks["power_w"].notna()
+    assert peaks.loc[known, "power_peak_ratio"].ge(1).all()
+    model = registry.make("surrogates", "lightgbm", with_post_run=True)
+    with pytest.raises(InvalidArgument, match="uses what only a run tells"):
+        model.fit(table)
+    model.fit(with_bursts(table, workload))
+    with pytest.raises(InvalidArgument, match="advice cannot have it"):
+        model.predict(contexts_table(workload, table), np.array([1]))
+    assert np.isfinite(model.predict(told, np.array([1, 2])).mean).all()
+
+
 def test_logs_without_power_or_applications_make_tables() -> None:
-    """As F-DATA: users, names and cores, no power."""
+    """Users and names, nothing else."""
     names = np.array([f"{name}_{number}" for number in range(20) for name in ("cfd", "md")], dtype=object)
     many = np.arange(40)
     workload = Workload.of(

@@ -223,6 +223,18 @@ def test_reference_can_be_given() -> None:
     assert np.mean(bound.values[8:, 0] < 1_000) > np.mean(free.values[8:, 0] < 1_000)
 
 
+def test_one_variable_is_enough_for_optimistic_predictions() -> None:
+    """`sms-ego` on node counts alone: after 12 of 32 evaluations it has most of the exact front's hypervolume."""
+    counts = np.arange(1.0, 33.0)
+    truth = np.stack([100 / counts + 1, counts], axis=1)
+    domain = Domain.of_nodes(counts)
+    found = find_front(
+        registry.find("search", "sms-ego"), domain, lambda s: truth[s[:, 0].astype(int) - 1], budget=12, seed=1
+    )
+    assert found.evaluations == 12
+    assert hypervolume_ratio(found.values, truth) > 0.7
+
+
 @needs_botorch
 def test_signs_turn_in_one_place_and_back() -> None:
     from hpcsim.surrogates.search.gaussian import maximised, minimised

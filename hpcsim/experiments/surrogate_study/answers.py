@@ -59,6 +59,11 @@ PAPER = (
     "raw units, with a reference point that moves. Shown for context; no figure above is comparable with them."
 )
 
+ONE_LOG = (
+    "All seeds have this one log and judge the same jobs: intervals over seeds say how much training scatters, not how "
+    "other logs would differ."
+)
+
 TITLES = {
     "self_graded": "Table A, shaped as the paper's: each row graded by its own predictions. "
     "Rows of different surrogates or samples cannot be compared: an optimistic model wins",
@@ -67,15 +72,18 @@ TITLES = {
 }
 
 
-def write_answers(results: Results, folder: Path, *, data: str) -> dict[str, Any]:
-    """Write tables, page and plots into *folder*; return ``verdicts`` and ``comparisons``."""
+def write_answers(results: Results, folder: Path, *, data: str, is_one_log: bool = False) -> dict[str, Any]:
+    """Write tables, page and plots into *folder*; return ``verdicts`` and ``comparisons``.
+
+    *is_one_log* says whether all seeds had the same log; see `verdicts.comparisons`.
+    """
     tables = {name: table_of(results, name) for name in TABLES}
     for name, table in tables.items():
         _write(folder / "tables" / f"{name}.csv", table)
     _write(folder / "tables" / "accuracy.csv", _accuracy(results))
-    found = comparisons(results)
+    found = comparisons(results, is_one_log=is_one_log)
     decided = verdicts(found)
-    _write_text(folder / "study.md", page(results, tables, found, decided, data=data))
+    _write_text(folder / "study.md", page(results, tables, found, decided, data=data, is_one_log=is_one_log))
     try:
         draw_all(results, folder / "plots")
     except MissingExtra as error:
@@ -97,6 +105,7 @@ def page(
     decided: Mapping[str, str],
     *,
     data: str,
+    is_one_log: bool = False,
 ) -> str:
     """Return the page in Markdown."""
     seeds = len({cell.seed for cell, _ in results})
@@ -104,6 +113,7 @@ def page(
     parts = [
         f"# Advisor study on {Path(data).name}",
         f"Jobs of the first seed: {funnel}. Means over {seeds} seeds, ± half the 95 % Student interval.",
+        *([ONE_LOG] if is_one_log else []),
         "## Hypotheses",
         *(f"- **{claim}** {text}." for claim, text in decided.items()),
         _comparisons(found),

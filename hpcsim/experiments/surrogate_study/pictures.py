@@ -77,6 +77,9 @@ def _volumes(axes: Axes, results: Results) -> bool:
         dashes = DASHES[place % len(DASHES)]  # engines outnumber colours
         axes.plot(counts, means, marker=".", label=name, color=chosen[name][0], linestyle=dashes)
     axes.set(xscale="log", xlabel="evaluations", ylabel="share of the exact front's hypervolume", ylim=(None, 1.01))
+    seen = sorted({count for points in lines.values() for count in points})
+    axes.set_xticks(seen, [f"{count:g}" for count in seen])
+    axes.set_xticks([], minor=True)
     return bool(lines)
 
 

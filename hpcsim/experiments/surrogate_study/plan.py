@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 EMBEDDED = ("embedding", "raw+embedding")
+POST_RUN = "raw+post-run"
+"""Inputs with what only a run tells of its power: a reproduction, no advice; for logs that have it."""
 ALL_FAMILIES = (
     *("semi-parametric", "lightgbm", "lightgbm-monotone", "xgboost", "random-forest", "tabnet"),
     *("scaling-law", "app-last", "app-mean"),
@@ -136,7 +138,9 @@ class Cell:
     def order(self) -> dict[str, Any]:
         """Return the cell as `hpcsim.surrogates.study.trial.AdvisorTrial.run` takes it."""
         parameters: dict[str, Any] = {}
-        if self.inputs != "raw":
+        if self.inputs == POST_RUN:
+            parameters["with_post_run"] = True
+        elif self.inputs != "raw":
             parameters["inputs"] = self.inputs
         if self.epochs:
             parameters["epochs"] = self.epochs

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from hpcsim import registry
 from hpcsim.errors import ExperimentError, closest
 from hpcsim.experiments import sweep_folder
 from hpcsim.experiments.surrogate_study.answers import write_answers
-from hpcsim.experiments.surrogate_study.logs import ByLog, log_of
-from hpcsim.experiments.surrogate_study.plan import PRESETS, Cell, Preset, cells
+from hpcsim.experiments.surrogate_study.logs import LogBySeed, log_of
+from hpcsim.experiments.surrogate_study.plan import POST_RUN, PRESETS, Cell, Preset, cells
 from hpcsim.results.storage import plain
 
 CELLS, PLAN = "cells", "study.json"
@@ -28,6 +29,7 @@ def run_study(
     *,
     preset: str | Preset = "smoke",
     reader: str = "auto",
+    options: Mapping[str, Any] | None = None,
     resume: bool = False,
     progress: Progress = lambda _done, _all, _left_s, _label: None,
 ) -> dict[str, Any]:
@@ -41,6 +43,7 @@ def run_study(
         folder: a new one, or with *resume* that of the same study.
         preset: a name of `PRESETS`, or sizes of your own.
         reader: of a file, see `logs.log_of`.
+        options: of that reader.
         resume: go on; finished cells are kept.
         progress: called before each cell.
 
@@ -50,18 +53,25 @@ def run_study(
     """
     size = _preset(preset)
     folder = Path(folder).resolve()
-    log, log_by_seed = log_of(data, size.jobs, reader)
-    identity = f"{log}, {size.test_jobs} judged at 1 to {size.most_nodes} nodes"
-    every = cells(size)
-    _prepare(folder, {"format": FORMAT, "data": data, "identity": identity}, resume=resume)
+    log = log_of(data, size.jobs, reader, options)
+    identity = f"{log.identity}, {size.test_jobs} judged at 1 to {size.most_nodes} nodes"
+    every = cells(replace(size, inputs=(*size.inputs, POST_RUN)) if log.has_bursts else size)
+    plan = {"format": FORMAT, "data": data, "identity": identity}
+    _prepare(folder, plan, resume=resume)
     with sweep_folder.locked(folder):
-        _run(every, folder, identity, log_by_seed, size, progress)
+        sweep_folder.write_whole(folder / PLAN, json.dumps(plan, indent=1) + "\n")
+        _run(every, folder, identity, log.by_seed, size, progress)
         results = [(cell, _read(folder, cell.key(identity))) for cell in every]
-        return write_answers(results, folder, data=data)
+        return write_answers(results, folder, data=data, is_one_log=log.is_one)
 
 
 def _run(
-    every: Sequence[Cell], folder: Path, identity: str, log_by_seed: ByLog, size: Preset, progress: Progress
+    every: Sequence[Cell],
+    folder: Path,
+    identity: str,
+    log_by_seed: LogBySeed,
+    size: Preset,
+    progress: Progress,
 ) -> None:
     """Run the cells that have no result yet; cells of one seed share its log."""
     open_cells = {cell.key(identity): cell for cell in every if _read(folder, cell.key(identity)) is None}
@@ -92,7 +102,7 @@ def _preset(preset: str | Preset) -> Preset:
 def _prepare(folder: Path, plan: dict[str, Any], *, resume: bool) -> None:
     """Make the folder, or see that it holds the same study."""
     path = folder / PLAN
-    if path.is_file():
+    if path.is_file() and any((folder / CELLS).glob("*.json")):  # a plan without a result is nothing to lose
         if not resume:
             raise ExperimentError(f"{folder} holds a study already.", "Add --resume, or name another folder.")
         try:
@@ -101,11 +111,10 @@ def _prepare(folder: Path, plan: dict[str, Any], *, resume: bool) -> None:
             raise ExperimentError(f"{path} is damaged: {error}.", "Name another folder.") from error
         if known != plan:
             raise ExperimentError(f"{folder} holds a study of other data.", "Give the same --data, or another folder.")
-    elif folder.exists() and any(folder.iterdir()):
+    elif folder.exists() and not path.is_file() and any(folder.iterdir()):
         raise ExperimentError(f"{folder} is not empty and holds no study.", "Name a new folder.")
     with sweep_folder.writing(folder):
         (folder / CELLS).mkdir(parents=True, exist_ok=True)
-    sweep_folder.write_whole(path, json.dumps(plan, indent=1) + "\n")
 
 
 def _read(folder: Path, key: str) -> Any:

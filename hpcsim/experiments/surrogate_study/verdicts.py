@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hpcsim.experiments.surrogate_study.plan import Cell
+from hpcsim.experiments.surrogate_study.plan import EMBEDDED, Cell
 from hpcsim.results.statistics import holm
 from hpcsim.results.statistics.student import mean_interval
 
@@ -63,10 +63,14 @@ def compared(
     return Comparison(claim, first, second, measure, len(values), *mean_interval(values))
 
 
-def comparisons(results: Results) -> list[Comparison]:
-    """Return every comparison that the cells allow, p-values adjusted within each claim."""
+def comparisons(results: Results, *, is_one_log: bool = False) -> list[Comparison]:
+    """Return every comparison that the cells allow, p-values adjusted within each claim.
+
+    Where all seeds have the same log (*is_one_log*), as with a file, they search the same jobs: a job counts once
+    then, by its mean over seeds, since repeats of one job are no further evidence.
+    """
     answer = []
-    for found in (list(_embeddings(results)), list(_engines(results))):
+    for found in (list(_embeddings(results)), list(_engines(results, is_one_log=is_one_log))):
         adjusted = holm([one.p_value for one in found])
         answer += [replace(one, p_value=float(p)) for one, p in zip(found, adjusted, strict=True)]
     return answer
@@ -101,9 +105,9 @@ def _decided(found: Sequence[Comparison], claim: str) -> str:
 def _embeddings(results: Results) -> Iterator[Comparison]:
     """Yield embedded inputs against raw ones, and against TabNet itself, as the paper compares."""
     cells = {(cell.family, cell.inputs, cell.seed): answer for cell, answer in results if _is_plain(cell)}
-    families = sorted({family for family, inputs, _ in cells if inputs != "raw"})
+    families = sorted({family for family, inputs, _ in cells if inputs in EMBEDDED})
     for family in families:
-        for inputs in sorted({inputs for name, inputs, _ in cells if name == family and inputs != "raw"}):
+        for inputs in sorted({inputs for name, inputs, _ in cells if name == family and inputs in EMBEDDED}):
             for other in ((family, "raw"), ("tabnet", "raw")):
                 yield from _on_seeds(cells, (family, inputs), other)
 
@@ -119,7 +123,7 @@ def _on_seeds(cells: dict[Any, Any], first: tuple[str, str], second: tuple[str, 
             yield compared("H1", ", ".join(first), ", ".join(second), measure, gains)
 
 
-def _engines(results: Results) -> Iterator[Comparison]:
+def _engines(results: Results, *, is_one_log: bool) -> Iterator[Comparison]:
     """Yield each MOBO against each other engine, at the evaluations that both have made."""
     traces: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for cell, answer in results:
@@ -128,16 +132,17 @@ def _engines(results: Results) -> Iterator[Comparison]:
     for first in MOBO:
         for second in OTHERS:
             seeds = [seed for engine, seed in traces if engine == first and (second, seed) in traces]
-            gains: list[float] = []
+            gains: list[list[float]] = []
             count = 0
             for seed in seeds:
                 ours, theirs = traces[first, seed], traces[second, seed]
                 count = min(ours[-1]["evaluations"], theirs[-1]["evaluations"])
                 pairs = zip(_shares(ours, count), _shares(theirs, count), strict=False)
-                gains += [a - b for a, b in pairs if a is not None and b is not None]
+                gains.append([math.nan if a is None or b is None else a - b for a, b in pairs])
             if gains:
                 measure = f"HV share at {count:g}"
-                yield compared("H2", first, second, measure, gains)
+                by_job = np.array(gains, dtype=float)  # of several logs the jobs are others for each seed
+                yield compared("H2", first, second, measure, by_job.mean(axis=0) if is_one_log else by_job.ravel())
 
 
 def _shares(trace: Sequence[dict[str, Any]], count: float) -> list[float | None]:
