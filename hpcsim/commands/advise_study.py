@@ -21,6 +21,12 @@ def advise_study(
     *,
     preset: Annotated[str, typer.Option("--preset", help="smoke (2 minutes), demo (10) or full (hours).")] = "smoke",
     out: options.Out = None,
+    cells: Annotated[
+        str, typer.Option("--cells", metavar="FACTOR,...", help="Only the cells that vary these, such as base,widths.")
+    ] = "",
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", min=1, metavar="N", help="Only the first N seeds of the preset.")
+    ] = None,
     workers: options.Workers = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in DIR; failed runs again.")] = False,
     json: options.Json = False,
@@ -34,14 +40,17 @@ def advise_study(
     if out is None:
         raise ExperimentError("A study needs a folder for its results.", "Add --out DIR.")
     with results_only():
-        done = run(preset, Path(out), workers=workers, resume=resume, tell=say)
+        factors = [name.strip() for name in cells.split(",") if name.strip()]
+        done = run(preset, Path(out), factors=factors, seeds=seeds, workers=workers, resume=resume, tell=say)
     if json:
-        tables = {"headroom": done.headroom, "paired": done.paired, "classes": done.classes}
+        names = ("headroom", "paired", "classes", "targets")
+        tables = {name: getattr(done, name) for name in names}
         print_json({name: table.to_dict("records") for name, table in tables.items()})
     else:
         _print_headroom(done.headroom)
         for scenario, rows in done.paired.groupby("scenario", sort=False):
             _print_ratios(str(scenario), rows)
+        _print_targets(done.targets)
     say(f"{len(done.system)} runs in {done.folder / 'tables' / 'system.csv'}, drawn beside it")
     if done.errors:
         failed = f"{len(done.errors)} runs failed; the first: {done.errors[0]}."
