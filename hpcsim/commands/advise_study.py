@@ -70,23 +70,44 @@ def _print_headroom(table: pd.DataFrame) -> None:
 
 
 def _print_ratios(scenario: str, table: pd.DataFrame) -> None:
-    headings = ("advisor, rule", "turnaround", "total energy", "busy", "load", "killed")
+    headings = ("advisor, rule", "turnaround", "others", "total energy", "busy", "load", "killed", "by advice")
     rows = [
         (
             str(row["arm"]),
             _interval(row, "turnaround_s"),
+            _plain(row["others_turnaround_s"]),
             _interval(row, "total_energy_j"),
             *(_plain(row[name]) for name in ("busy_energy_j", "realised_load")),
-            percentage(row["killed_share"]),
+            *(percentage(row[name]) for name in ("killed_share", "killed_by_advice_share")),
         )
         for row in table.to_dict("records")
     ]
     print_table(f"{scenario}: ratios to the users' own over {table['seeds'].max()} seeds", headings, rows)
 
 
+def _print_targets(table: pd.DataFrame) -> None:
+    if not len(table):
+        return
+    rows = [
+        (
+            f"{row['target']}: {row['arm']}" + ("" if row["scenario"] == "base" else f", {row['scenario']}"),
+            ("" if row["part"] == "mean" else f"{row['part']} ") + row["bound"],
+            f"{row['value']:.3f}" if math.isnan(row["low"]) else _span(row["value"], row["low"], row["high"]),
+            {True: "met", False: "missed"}.get(row["met"], "not known"),
+        )
+        for row in table.to_dict("records")
+    ]
+    title = f"What was asked for, over {table['seeds'].max()} seeds"
+    print_table(title, ("target", "asked", "found", ""), rows, last_is_text=True)
+
+
 def _interval(row: dict[Any, Any], name: str) -> str:
     middle, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
     return _plain(middle) if math.isnan(low) else f"{middle:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def _span(middle: float, low: float, high: float) -> str:
+    return f"{middle:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def _plain(value: float) -> str:

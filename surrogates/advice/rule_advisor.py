@@ -91,7 +91,9 @@ class RuleAdvisor(Advisor):
         places = candidates.sound_places(forecast)
         if not len(places):
             return kept(job, "kept-no-support")
-        return self._choose(job, forecast.at(places).widened(self.margin), system)
+        if len(places) < len(forecast.nodes):
+            forecast = forecast.at(places)
+        return self._choose(job, forecast.widened(self.margin) if self.margin else forecast, system)
 
     def _choose(self, job: Job, forecast: Forecast, system: System) -> Advice:
         most_s = candidates.most_limit_s(job, system.cluster)
@@ -125,7 +127,7 @@ class RuleAdvisor(Advisor):
         if not (self._rule.needs_waits or math.isfinite(self.power_budget_w)):
             return self._rule, nothing
         try:
-            waits_s = self._queue.waits_s(system, forecast.nodes.tolist(), limits_s.tolist())
+            waits_s = self._queue.waits_s(system, forecast.nodes, limits_s)
         except HpcsimError:
             return (FALLBACK if self._rule.needs_waits else self._rule), nothing
         return self._rule, waits_s
