@@ -11,6 +11,7 @@ import typer
 from hpcsim.commands import options
 from hpcsim.commands.output import print_json, print_table, results_only, say
 from hpcsim.errors import ExperimentError
+from hpcsim.experiments.advice_study.plan import USERS
 from hpcsim.results.quantities import MISSING, percentage
 
 if TYPE_CHECKING:
@@ -70,15 +71,17 @@ def _print_headroom(table: pd.DataFrame) -> None:
 
 
 def _print_ratios(scenario: str, table: pd.DataFrame) -> None:
-    headings = ("advisor, rule", "turnaround", "others", "total energy", "busy", "load", "killed", "by advice")
+    has_others = bool((table["arm"] != USERS).to_numpy()[table["others_turnaround_s"].notna()].any())
+    others = ["others"] if has_others else []
+    headings = ("advisor, rule", "turnaround", *others, "total energy", "busy", "load", "killed")
     rows = [
         (
             str(row["arm"]),
             _interval(row, "turnaround_s"),
-            _plain(row["others_turnaround_s"]),
+            *(_plain(row["others_turnaround_s"]) for _ in others),
             _interval(row, "total_energy_j"),
             *(_plain(row[name]) for name in ("busy_energy_j", "realised_load")),
-            *(percentage(row[name]) for name in ("killed_share", "killed_by_advice_share")),
+            percentage(row["killed_share"] + row["killed_by_advice_share"]),
         )
         for row in table.to_dict("records")
     ]
@@ -90,7 +93,7 @@ def _print_targets(table: pd.DataFrame) -> None:
         return
     rows = [
         (
-            f"{row['target']}: {row['arm']}" + ("" if row["scenario"] == "base" else f", {row['scenario']}"),
+            f"{row['target']}: {row['arm']}" + ("" if row["scenario"] == "base" else f"; {row['scenario']}"),
             ("" if row["part"] == "mean" else f"{row['part']} ") + row["bound"],
             f"{row['value']:.3f}" if math.isnan(row["low"]) else _span(row["value"], row["low"], row["high"]),
             {True: "met", False: "missed"}.get(row["met"], "not known"),

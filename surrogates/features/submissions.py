@@ -106,7 +106,7 @@ def _apps(columns: Any, rows: Rows, known: dict[str, Floats]) -> Floats:
 
 
 def stem(name: Any) -> str | None:
-    """Return the first run of letters of a job's name: ``run_042.sh`` and ``run_043.sh`` are one application."""
+    """Return the first run of letters of a job's *name*: ``run_042.sh`` and ``run_043.sh`` are one application."""
     found = STEM.search(str(name).lower()) if name is not None else None
     return found.group() if found else None
 
@@ -120,6 +120,7 @@ def numbers(values: Any) -> Floats:
 
 
 def number(value: Any) -> float:
+    """Return one identifier as a number, see `numbers`."""
     if value is None or value != value:  # noqa: PLR0124 - NaN alone differs
         return -1.0
     return float(value) if isinstance(value, int | float) else float(zlib.crc32(str(value).encode()))

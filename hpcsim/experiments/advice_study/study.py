@@ -92,7 +92,7 @@ def _prepare(name: str, folder: Path, *, resume: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise ExperimentError(f"{folder} is a file.", "Give a folder for the study.")
     if (folder / PLAN).exists():
-        known = json.loads((folder / PLAN).read_text(encoding="utf-8")).get("preset")
+        known = _preset_of(folder)
         if not resume:
             raise ExperimentError(f"{folder} holds a study already.", "Add --resume to go on with it, or name another.")
         if known != name:
@@ -102,6 +102,14 @@ def _prepare(name: str, folder: Path, *, resume: bool) -> None:
     with writing(folder):
         for part in (runs.CELLS, TABLES):
             (folder / part).mkdir(parents=True, exist_ok=True)
+
+
+def _preset_of(folder: Path) -> str:
+    try:
+        plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+        return str(plan["preset"])
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ExperimentError(f"{folder / PLAN} is no study of advice.", "Give a new or empty folder.") from error
 
 
 def _headroom(wanted: Sequence[Cell], folder: Path, tell: Callable[[str], object]) -> None:
