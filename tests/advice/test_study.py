@@ -111,7 +111,7 @@ def test_part_by_part_and_in_two_processes_give_the_same_bytes(study: Path, tmp_
 def test_a_broken_cell_is_told_and_run_again(study: Path, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(study, folder)
-    victim = sorted((folder / "cells").glob("*.json"))[0]
+    victim = min((folder / "cells").glob("*.json"))
     whole = victim.read_bytes()
     victim.write_bytes(whole[:40])
     told: list[str] = []
