@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -172,19 +173,12 @@ class Shortens(Halves):
 class Peeks(Halves):
     """Breaks sees-no-future: it knows the run times, and does not say so."""
 
-    known: Any = None
-
-    def reset(self, cluster: Any, rng: Any) -> None:
-        import gc
-
-        from hpcsim.engine.truth import Truth
-
-        self.known = next(found for found in reversed(gc.get_objects()) if isinstance(found, Truth))
-
     def advise(self, job: Job, system: Any) -> Advice:
-        advice = super().advise(job, system)
-        is_long = self.known.run_s(job) > 6_000
-        return Advice(nodes=job.nodes, limit_s=job.limit_s, reason="kept-no-gain") if is_long else advice
+        desk = sys._getframe(1).f_locals["self"]  # the engine's, which holds the workload
+        run_s = desk._scalings._workload.columns["run_s"][job.row]
+        if int(run_s) % 2:
+            return Advice(nodes=job.nodes, limit_s=job.limit_s, reason="kept-no-gain")
+        return super().advise(job, system)
 
 
 class Rolls(Halves):
