@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from hpcsim import registry
@@ -73,8 +74,9 @@ def _print_answer(answer: Any) -> None:
 def _shown(answer: Any) -> list[dict[str, Any]]:
     """Return the rows to print: the counts asked for and advised, and some of the front, evenly by logarithm."""
     front = [place for place, row in enumerate(answer.rows) if row["is_on_front"]]
-    last = len(front) - 1
-    chosen = {front[round(last * step / (MOST_ROWS - 1))] for step in range(MOST_ROWS)} if front else set()
+    logs = np.log([answer.rows[place]["nodes"] for place in front])
+    wanted = np.linspace(logs[0], logs[-1], MOST_ROWS) if front else ()
+    chosen = {front[int(np.argmin(np.abs(logs - log)))] for log in wanted}
     own = (answer.job.nodes, answer.advice.nodes)
     return [row for place, row in enumerate(answer.rows) if place in chosen or row["nodes"] in own]
 
@@ -92,9 +94,10 @@ def _print_choice(answer: Any) -> None:
 
 
 def _row(answer: Any, row: dict[str, Any]) -> tuple[str, ...]:
-    own = {"asked": answer.job.nodes, "advised": answer.advice.nodes}
+    is_kept = answer.job.nodes == answer.advice.nodes
+    own = {"kept" if is_kept else "asked": answer.job.nodes, "advised": None if is_kept else answer.advice.nodes}
     marks = [word for word, nodes in own.items() if row["nodes"] == nodes]
-    marks += [] if row["supported"] else ["no experience"]
+    marks += [] if row["supported"] else ["untried"]
     span = f"{duration(round(row['run_s_low']))} to {duration(round(row['run_s_high']))}"
     watts = MISSING if row["power_w"] is None else number(round(row["power_w"]))
     energy = MISSING if row["energy_j"] is None else f"{row['energy_j'] / 1e6:,.1f}"

@@ -119,13 +119,17 @@ class FrontAdvisor(RuleAdvisor):
     def answer(self, job: dict[str, Any], cluster: Cluster) -> Answer:
         """Return what this advisor says of one job on an empty *cluster*, see `hpcsim.surrogates.advice.answer`.
 
+        A job that does not say when it is submitted is submitted when all of the history has ended.
+
         Raises:
             InvalidArgument: the description of the job makes no sense, or the surrogate is not fitted.
         """
         from hpcsim.surrogates.advice.answer import answer
         from hpcsim.surrogates.advice.described_job import described_job
 
-        return answer(self, described_job(job, cluster), cluster)
+        has_history = self._before is not None and len(self._before) > 0
+        after_s = math.floor(float(self._before["end_s"].max())) + 1 if has_history else 0  # type: ignore[index]
+        return answer(self, described_job({"submit_s": after_s} | job, cluster), cluster)
 
     def _begin(self) -> None:
         self._experience = Experience(self._before)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -36,7 +37,7 @@ def told(model: Path | str, *arguments: str) -> str:
 
 def test_answer_is_the_same_in_words_in_json_and_in_the_loop(model: Path, tmp_path: Path) -> None:
     find("writers", "workload")(BEFORE, tmp_path / "log.parquet")
-    app_id = int(BEFORE.columns["app_id"][-1])
+    app_id = int(np.bincount(BEFORE.columns["app_id"]).argmax())
     about = ["--job", "nodes=8", "--job", "limit_s=36000", "--job", f"app_id={app_id}"]
     known = ["--history", str(tmp_path / "log.parquet")]
     found = json.loads(advise(model, *about, *known, "--json").output)
@@ -47,6 +48,9 @@ def test_answer_is_the_same_in_words_in_json_and_in_the_loop(model: Path, tmp_pa
     assert chosen["nodes"] == found["nodes"] in [row["nodes"] for row in found["counts"]]
     assert chosen["run_s_low"] <= chosen["run_s"] <= chosen["run_s_high"]
     assert found["limit_s"] >= found["asked"]["limit_s"] == 36_000
+    assert chosen["supported"]  # the history counts, though nobody said when the job is submitted
+    early = json.loads(advise(model, *about, *known, "--job", "submit_s=0", "--json").output)
+    assert early["reason"] == "kept-no-support"
     advisor = make("advisors", "advisor", surrogate=str(model), history=BEFORE)
     from hpcsim.commands.advise import ROOMY, Cluster
 
