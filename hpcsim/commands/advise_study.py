@@ -30,6 +30,9 @@ def advise_study(
     ] = None,
     workers: options.Workers = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in DIR; failed runs again.")] = False,
+    tables_only: Annotated[
+        bool, typer.Option("--tables-only", help="Run nothing more: tables and plots of what has finished in DIR.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Run advisors against the users' own choices: one factor at a time, paired by seed.
@@ -42,7 +45,16 @@ def advise_study(
         raise ExperimentError("A study needs a folder for its results.", "Add --out DIR.")
     with results_only():
         factors = [name.strip() for name in cells.split(",") if name.strip()]
-        done = run(preset, Path(out), factors=factors, seeds=seeds, workers=workers, resume=resume, tell=say)
+        done = run(
+            preset,
+            Path(out),
+            factors=factors,
+            seeds=seeds,
+            workers=workers,
+            resume=resume,
+            tables_only=tables_only,
+            tell=say,
+        )
     if json:
         names = ("headroom", "paired", "classes", "targets")
         tables = {name: getattr(done, name) for name in names}

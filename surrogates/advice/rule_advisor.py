@@ -201,4 +201,4 @@ def is_number(value: Any) -> bool:
 
 def is_whole(least: int) -> Callable[[Any], bool]:
     """Return what tells whether a value is a whole number from *least* on."""
-    return lambda value: isinstance(value, Integral) and not isinstance(value, bool) and value >= least
+    return lambda value: isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least

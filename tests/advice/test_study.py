@@ -101,6 +101,8 @@ def test_part_by_part_and_in_two_processes_give_the_same_bytes(study: Path, tmp_
         patch.setitem(PRESETS, "smoke", TINY)
         first = run("smoke", tmp_path / "parts", factors=["base"], workers=2)
         assert first.missing == len(cells(TINY)) - len(cells(only(TINY, ["base"], None)))
+        looked = run("smoke", tmp_path / "parts", tables_only=True)
+        assert (len(looked.system), looked.missing) == (len(first.system), first.missing)
         told: list[str] = []
         run("smoke", tmp_path / "parts", factors=["adoption"], resume=True, tell=told.append)
         assert "2 of 12 runs have finished before" in told[0]  # the users' own, of both seeds

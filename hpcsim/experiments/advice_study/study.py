@@ -57,6 +57,7 @@ def run(
     seeds: int | None = None,
     workers: int = 1,
     resume: bool = False,
+    tables_only: bool = False,
     tell: Callable[[str], object] = lambda _: None,
 ) -> Study:
     """Run the preset *name* in *folder*, all cells that have not finished there, and return what it holds.
@@ -70,6 +71,7 @@ def run(
         seeds: run the first so many seeds; None: all.
         workers: processes.
         resume: go on with the study in *folder*.
+        tables_only: run nothing more; the tables and plots of what has finished.
         tell: hears how far it has got.
 
     Raises:
@@ -78,9 +80,11 @@ def run(
     """
     size = preset(name)
     every, wanted, folder = cells(size), cells(only(size, factors, seeds)), Path(folder).resolve()
-    _prepare(name, folder, resume=resume)
+    _prepare(name, folder, resume=resume or tables_only)
     with locked(folder):
         write_whole(folder / PLAN, json.dumps({"preset": name, **asdict(size)}, indent=1) + "\n")
+        if tables_only:
+            wanted = [cell for cell in wanted if runs.read(folder, cell) is not None]
         waiting = [cell for cell in wanted if runs.read(folder, cell) is None]
         tell(f"{len(wanted) - len(waiting)} of {len(wanted)} runs have finished before")
         _headroom(wanted, folder, tell)
