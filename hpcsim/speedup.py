@@ -47,6 +47,15 @@ def downey_speed_up(nodes: ArrayLike, parallelism: ArrayLike, variation: ArrayLi
     return np.asarray(np.where(sigma <= 1, low, high))
 
 
+def _downey_at(n: int, a: float, sigma: float) -> float:
+    """Return what `downey_speed_up` gives at one count."""
+    if sigma > 1:
+        return n * a * (sigma + 1) / (sigma * (n + a - 1) + a) if n <= a + a * sigma - sigma else a
+    if n <= a:
+        return a * n / (a + sigma * (n - 1) / 2)
+    return a * n / (sigma * (a - 0.5) + n * (1 - sigma / 2)) if n <= 2 * a - 1 else a
+
+
 def power_law_speed_up(nodes: ArrayLike, exponent: ArrayLike) -> Floats:
     """Return S(n) = n ^ alpha; alpha 1 is ideal, 0 gains nothing."""
     return np.asarray(_floats(nodes) ** _floats(exponent))
@@ -110,6 +119,8 @@ class Downey(SpeedUp):
 
     def speed_up(self, nodes: ArrayLike) -> Floats:
         """Return S(n), which is A from some count on."""
+        if isinstance(nodes, int):  # of one job at one count, as schedulers ask: the same number in a tenth of the time
+            return np.asarray(_downey_at(nodes, float(self.parallelism), float(self.variation)))
         return downey_speed_up(nodes, self.parallelism, self.variation)
 
 

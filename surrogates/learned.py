@@ -137,10 +137,16 @@ class Learned(Surrogate):
         self._require_fitted()
         rows, counts = Matrix.of(contexts, CONTEXT_COLUMNS, "contexts"), checked(nodes)
         log_mean = self._log_mean(rows, counts)
-        seen = np.isin(rows["app_id"], self._apps)
-        group = groups(rows, seen, counts)
+        group = groups(rows, self._has_seen(rows["app_id"]), counts)
         lower, upper = self._calibration.interval(group, log_mean, self._widening(rows, counts))
         return Prediction(np.exp(log_mean), lower, upper, supported(rows, counts))
+
+    def _has_seen(self, app: Floats) -> NDArray[np.bool_]:
+        """Tell of each application [J] whether it was learned from."""
+        if not len(self._apps):
+            return np.zeros(len(app), dtype=bool)
+        place = np.minimum(np.searchsorted(self._apps, app), len(self._apps) - 1)
+        return np.asarray(self._apps[place] == app)
 
     def save(self, folder: str | Path) -> None:
         """Write the model into *folder*: a card in JSON, and files that hold numbers or native model text.

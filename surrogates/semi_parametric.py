@@ -20,7 +20,7 @@ from hpcsim.surrogates.features.columns import CONTEXT
 from hpcsim.surrogates.features.matrix import Matrix
 from hpcsim.surrogates.learned import Learned
 from hpcsim.surrogates.speedup_evidence import NodePower, PowerEvidence, habit_likelihood, trial_likelihood
-from hpcsim.surrogates.speedup_tables import SpeedUpTables, interpolated, interpolated_own, learn_tables
+from hpcsim.surrogates.speedup_tables import Curves, SpeedUpTables, interpolated, interpolated_own, learn_tables
 from hpcsim.surrogates.support import distance
 
 Floats = NDArray[np.float64]
@@ -30,9 +30,11 @@ RESIDUAL_COLUMNS = tuple(name for name in CONTEXT if name != "log_limit_s")
 BASE = {"num_leaves": 15, "learning_rate": 0.06, "min_data_in_leaf": 20, "feature_fraction": 0.7}
 RESIDUAL = {"num_leaves": 7, "learning_rate": 0.1, "min_data_in_leaf": 30}
 BASE_ROUNDS, RESIDUAL_ROUNDS = 150, 40
-NORMAL_90 = 1.645
 FURTHER = 0.05
 """Growth of bounds with distance beyond what the spread of the curves says."""
+
+MOST_KNOWN = 4096
+"""Pairs of application and request, with their counts, whose curves are remembered."""
 
 SHOWN = (2, 4, 8, 16, 32, 64)
 
@@ -56,6 +58,7 @@ class SemiParametric(Learned):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._known: dict[tuple[float, float, bytes], Curves] = {}
         unknown = [part for part in self.evidence.split("+") if part not in EVIDENCE]
         if unknown:
             raise InvalidArgument(
@@ -76,6 +79,7 @@ class SemiParametric(Learned):
             if own.any()
             else None
         )
+        self._known = {}
         self._tables = self._speed_ups(outcomes, apps, app, base, features)
         rows = self._tables.rows(outcomes["app_id"])
         at_asked = np.log(run_s) - (self._slowdown(rows, nodes) - self._slowdown(rows, asked))
@@ -144,26 +148,34 @@ class SemiParametric(Learned):
         return result
 
     def _log_mean(self, contexts: Matrix, nodes: Floats) -> Floats:
-        rows = self._tables.rows(contexts["app_id"])
-        asked = contexts["asked_nodes"]
+        curves = self._curves(contexts, nodes)
         result = np.empty((len(contexts), len(nodes), 2))
         base = boosting.predicted(self._base, contexts.take(BASE_COLUMNS))
-        slowdown = interpolated(self._tables.log_slowdown, rows, nodes)
-        result[..., 0] = (base - self._slowdown(rows, asked))[:, None] + slowdown
+        result[..., 0] = (base - curves.slowdown_asked)[:, None] + curves.slowdown
         if self._residual is None:
             result[..., 1] = np.nan
         else:
             rest = boosting.predicted(self._residual, contexts.take(RESIDUAL_COLUMNS))
-            watts = nodes * interpolated(self._tables.node_w, rows, nodes)
-            result[..., 1] = np.log(watts) + (rest + np.log(self._level(contexts, rows)))[:, None]
+            if curves.rows.max(initial=-1) == len(self._tables.app):
+                rest = rest + np.log(self._level(contexts, curves.rows))
+            result[..., 1] = curves.log_watts + rest[:, None]
         return result
 
     def _widening(self, contexts: Matrix, nodes: Floats) -> Floats:
         """Return the spread of the application's curves between the count asked for and n, and some more beyond."""
-        rows = self._tables.rows(contexts["app_id"])
-        there = interpolated(self._tables.spread, rows, nodes)
-        here = interpolated_own(self._tables.spread, rows, contexts["asked_nodes"])[:, None]
-        return (NORMAL_90 * np.abs(there - here) + FURTHER * distance(contexts, nodes))[..., None]
+        return (self._curves(contexts, nodes).apart + FURTHER * distance(contexts, nodes))[..., None]
+
+    def _curves(self, contexts: Matrix, nodes: Floats) -> Curves:
+        """Return what the tables say of J contexts at N counts; of one context it is remembered."""
+        if len(contexts) != 1:
+            return self._tables.curves(contexts["app_id"], contexts["asked_nodes"], nodes)
+        key = (float(contexts["app_id"][0]), float(contexts["asked_nodes"][0]), nodes.tobytes())
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            found = self._known[key] = self._tables.curves(contexts["app_id"], contexts["asked_nodes"], nodes)
+        return found
 
     def explain(self) -> dict[str, Any]:
         """Return importance, what nodes have in common, and the speed-up of each application at `SHOWN` counts.

@@ -34,6 +34,29 @@ LIKELY = 4.0
 """Descriptions of node power whose log likelihood is that much less than the best one's are left out."""
 
 
+NORMAL_90 = 1.645
+"""Standard deviations between the middle of a normal distribution and either end of its middle 90 %."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves:
+    """What the tables say of J contexts at N counts.
+
+    Attributes:
+        rows: rows of the tables, shape [J].
+        slowdown_asked: log T(asked)/T(1), shape [J].
+        slowdown: log T(n)/T(1), shape [J, N].
+        log_watts: log of the watts of all n nodes, shape [J, N].
+        apart: how far, in log, 90 % of the curves lie apart at n beyond what they do as asked for, shape [J, N].
+    """
+
+    rows: Ints
+    slowdown_asked: Floats
+    slowdown: Floats
+    log_watts: Floats
+    apart: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class SpeedUpTables:
     """What was learned, one row an application, the last row for applications never seen; G counts.
@@ -62,6 +85,18 @@ class SpeedUpTables:
     def is_seen(self, app: Floats) -> NDArray[np.bool_]:
         """Tell of each application [J] whether it was learned from."""
         return self.rows(app) < len(self.app)
+
+    def curves(self, app: Floats, asked: Floats, nodes: Floats) -> Curves:
+        """Return what is known of applications *app* [J] asked to run on *asked* [J], at the counts *nodes* [N]."""
+        rows = self.rows(app)
+        here = interpolated_own(self.spread, rows, asked)[:, None]
+        return Curves(
+            rows,
+            interpolated_own(self.log_slowdown, rows, asked),
+            interpolated(self.log_slowdown, rows, nodes),
+            np.log(nodes * interpolated(self.node_w, rows, nodes)),
+            NORMAL_90 * np.abs(interpolated(self.spread, rows, nodes) - here),
+        )
 
 
 def interpolated(table: Floats, rows: Ints, nodes: Floats) -> Floats:

@@ -5,67 +5,78 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from hpcsim import registry
-from hpcsim.cluster import Cluster
+from hpcsim.cluster import Cluster, NodeGroup
 from hpcsim.commands import options
 from hpcsim.commands.output import print_json, print_table, say
 from hpcsim.commands.policy_specs import parse_setting
 from hpcsim.errors import InvalidArgument
 from hpcsim.results.quantities import MISSING, duration, number
 
-MACHINE_NODES = 1024
-"""Nodes of the machine where none is described: more than most jobs could use."""
+ROOMY = NodeGroup(nodes=1024, cores=10**6, gpus=10**6)
+"""The machine where none is described: more than most jobs could use."""
 
 MOST_ROWS = 10
 
 
 def advise(
     *,
-    surrogate: Annotated[str, typer.Option("--surrogate", metavar="DIR", help="Folder of a saved surrogate.")],
+    surrogate: Annotated[
+        Path, typer.Option("--surrogate", parser=options.path, metavar="DIR", help="Folder of a saved surrogate.")
+    ],
     job: Annotated[
         list[str], typer.Option("--job", metavar="KEY=VALUE", help="A field of the job, as nodes=8; repeatable.")
     ],
     rule: Annotated[str, typer.Option("--rule", help="qa(2, 1), deadline(1.2), energy, knee, ...")] = "qa(2, 1)",
     history: Annotated[
         Path | None,
-        typer.Option("--history", metavar="FILE", help="Log of finished jobs, or Parquet of outcomes."),
+        typer.Option(
+            "--history", parser=options.path, metavar="FILE", help="Log of finished jobs, or Parquet of outcomes."
+        ),
     ] = None,
-    cluster: Annotated[Path | None, typer.Option("--cluster", metavar="FILE", help="Machine description.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the counts into a PNG.")] = None,
+    cluster: options.ClusterFile = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", parser=options.path, metavar="FILE", help="Draw the counts into a PNG.")
+    ] = None,
     anywhere: Annotated[bool, typer.Option("--anywhere", help="Also counts far from all experience.")] = False,
     json: options.Json = False,
 ) -> None:
     """Advise one job on its node count: the front, the choice, how sure that is, and why."""
-    machine = Cluster.of_nodes(MACHINE_NODES) if cluster is None else Cluster.load(cluster)
-    parameters: dict[str, Any] = {"surrogate": surrogate, "rule": rule, "support": not anywhere}
-    if not Path(surrogate).is_dir():
+    machine = Cluster(groups=(ROOMY,)) if cluster is None else Cluster.load(cluster)
+    parameters: dict[str, Any] = {"surrogate": str(surrogate), "rule": rule, "support": not anywhere}
+    if not surrogate.is_dir():
         raise InvalidArgument(f"There is no folder {surrogate}.", "Give the folder of a surrogate that was saved.")
     known = None if history is None else str(history)
     advisor = registry.make("advisors", "advisor", **parameters, history=known)
-    answer = advisor.answer(dict(map(parse_setting, job)), machine)
+    answer = advisor.answer(dict(parse_setting(text, "--job") for text in job), machine)
+    if json:
+        print_json(answer.to_dict())
+    else:
+        _print_answer(answer)
     if plot is not None:
         from hpcsim.results.advice_plot import draw_advice
 
         draw_advice(answer.rows, answer.job.nodes, answer.advice.nodes, plot)
-    if json:
-        print_json(answer.to_dict())
-        return
+        say(f"Drawn in {plot}")
+
+
+def _print_answer(answer: Any) -> None:
     typer.echo(answer.why())
     _print_choice(answer)
     headings = ("nodes", "run time", "90 % of jobs", "power, W", "energy, MJ", "")
     rows = [_row(answer, row) for row in _shown(answer)]
     print_table("The front of run time and power", headings, rows, left=0, last_is_text=True)
-    if plot is not None:
-        say(f"Drawn in {plot}")
 
 
 def _shown(answer: Any) -> list[dict[str, Any]]:
     """Return the rows to print: the counts asked for and advised, and some of the front, evenly by logarithm."""
     front = [place for place, row in enumerate(answer.rows) if row["is_on_front"]]
-    last = len(front) - 1
-    chosen = {front[round(last * step / (MOST_ROWS - 1))] for step in range(MOST_ROWS)} if front else set()
+    logs = np.log([answer.rows[place]["nodes"] for place in front])
+    wanted = np.linspace(logs[0], logs[-1], MOST_ROWS) if front else ()
+    chosen = {front[int(np.argmin(np.abs(logs - log)))] for log in wanted}
     own = (answer.job.nodes, answer.advice.nodes)
     return [row for place, row in enumerate(answer.rows) if place in chosen or row["nodes"] in own]
 
@@ -83,9 +94,10 @@ def _print_choice(answer: Any) -> None:
 
 
 def _row(answer: Any, row: dict[str, Any]) -> tuple[str, ...]:
-    own = {"asked": answer.job.nodes, "advised": answer.advice.nodes}
+    is_kept = answer.job.nodes == answer.advice.nodes
+    own = {"kept" if is_kept else "asked": answer.job.nodes, "advised": None if is_kept else answer.advice.nodes}
     marks = [word for word, nodes in own.items() if row["nodes"] == nodes]
-    marks += [] if row["supported"] else ["no experience"]
+    marks += [] if row["supported"] else ["untried"]
     span = f"{duration(round(row['run_s_low']))} to {duration(round(row['run_s_high']))}"
     watts = MISSING if row["power_w"] is None else number(round(row["power_w"]))
     energy = MISSING if row["energy_j"] is None else f"{row['energy_j'] / 1e6:,.1f}"

@@ -10,7 +10,6 @@ import numpy as np
 
 from hpcsim.advisor import Advice
 from hpcsim.cluster import Cluster
-from hpcsim.errors import InvalidArgument
 from hpcsim.job import Job
 from hpcsim.surrogates.advice.candidates import counts_of
 from hpcsim.surrogates.advice.contexts import rows_or_frame
@@ -113,24 +112,3 @@ class _Empty:
         from hpcsim.profile import Profile
 
         return Profile(self.now_s, self.cluster.nodes)
-
-
-def job_of(settings: dict[str, Any]) -> Job:
-    """Return the job that *settings* describe: fields of `Job`, of which ``nodes`` is needed.
-
-    ``allowed_nodes`` may be a list; without it, every count up to eight times that asked for is considered.
-
-    Raises:
-        InvalidArgument: a field is unknown, missing, or of another type.
-    """
-    given = {"row": 0, "job_id": 0, "submit_s": 0} | settings
-    nodes = given.get("nodes")
-    if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
-        raise InvalidArgument(f"The job asks for {nodes} nodes.", "Give --job nodes=4, a whole number from 1.")
-    allowed = given.get("allowed_nodes", tuple(range(1, 8 * nodes + 1)))
-    try:
-        return Job(**given | {"allowed_nodes": tuple(allowed)})
-    except TypeError as error:
-        raise InvalidArgument(
-            f"The job cannot be made: {error}.", "Give fields such as nodes, limit_s, user_id, app_id, submit_s."
-        ) from error

@@ -11,7 +11,8 @@ from hpcsim.job import Job
 from hpcsim.surrogates.advice.running_history import HISTORY_ORDER, RunningHistory
 from hpcsim.surrogates.features.columns import CONTEXT_COLUMNS
 from hpcsim.surrogates.features.rows import ContextRows
-from hpcsim.surrogates.features.submissions import TOTALS, submissions
+from hpcsim.surrogates.features.submission import submission
+from hpcsim.surrogates.features.submissions import TOTALS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,13 +26,13 @@ LEAST_LIMIT_S, MOST_LIMIT_S = 1.0, 1e9
 
 def who(job: Job) -> tuple[float, float]:
     """Return the numbers of the user and the application of *job*."""
-    asked = submissions([job])
-    return float(asked["user_id"][0]), float(asked["app_id"][0])
+    asked = submission(job)
+    return asked["user_id"], asked["app_id"]
 
 
 def context_of(job: Job, history: RunningHistory, now_s: float) -> Floats:
     """Return what is known of *job* now, shape [1, columns] in the order of `CONTEXT_COLUMNS`."""
-    asked = {name: float(column[0]) for name, column in submissions([job]).items()}
+    asked = submission(job)
     seen = history.seen(asked["user_id"], asked["app_id"], now_s)
     asked["asked_nodes"] = asked["nodes"]
     asked["log_limit_s"] = float(np.log(min(max(asked["limit_s"], LEAST_LIMIT_S), MOST_LIMIT_S)))

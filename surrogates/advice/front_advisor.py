@@ -19,7 +19,7 @@ from hpcsim.surrogate import Surrogate
 from hpcsim.surrogates.advice.contexts import rows_or_frame
 from hpcsim.surrogates.advice.experience import Experience
 from hpcsim.surrogates.advice.forecast import Forecast
-from hpcsim.surrogates.advice.rule_advisor import RuleAdvisor
+from hpcsim.surrogates.advice.rule_advisor import RuleAdvisor, check, is_number, is_whole
 from hpcsim.surrogates.advice.searched import searched
 from hpcsim.surrogates.features import contexts_table, outcomes_table
 from hpcsim.surrogates.features.columns import OUTCOME_COLUMNS
@@ -60,8 +60,9 @@ class FrontAdvisor(RuleAdvisor):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.refit_every_s > 0:
-            raise InvalidArgument(f"The advisor learns every {self.refit_every_s} s.", "Give seconds above 0, or inf.")
+        check(self, "refit_every_s", lambda value: is_number(value) and value > 0, "seconds above 0, or inf")
+        for name in ("budget", "refit_jobs", "least_jobs"):
+            check(self, name, is_whole(1), "a whole number from 1")
         self._make_engine = None if self.engine == EXACT else registry.find("search", self.engine)
         self._first = surrogate_of(self.surrogate)
         self._before = _outcomes(self.history)
@@ -118,12 +119,17 @@ class FrontAdvisor(RuleAdvisor):
     def answer(self, job: dict[str, Any], cluster: Cluster) -> Answer:
         """Return what this advisor says of one job on an empty *cluster*, see `hpcsim.surrogates.advice.answer`.
 
+        A job that does not say when it is submitted is submitted when all of the history has ended.
+
         Raises:
             InvalidArgument: the description of the job makes no sense, or the surrogate is not fitted.
         """
-        from hpcsim.surrogates.advice.answer import answer, job_of
+        from hpcsim.surrogates.advice.answer import answer
+        from hpcsim.surrogates.advice.described_job import described_job
 
-        return answer(self, job_of(job), cluster)
+        has_history = self._before is not None and len(self._before) > 0
+        after_s = math.floor(float(self._before["end_s"].max())) + 1 if has_history else 0  # type: ignore[index]
+        return answer(self, described_job({"submit_s": after_s} | job, cluster), cluster)
 
     def _begin(self) -> None:
         self._experience = Experience(self._before)
@@ -183,14 +189,25 @@ def _outcomes(history: Any) -> pd.DataFrame | None:
     if isinstance(history, Workload):
         return outcomes_table(history)
     if not isinstance(history, str | Path):
-        table: pd.DataFrame | None = history
-        return table
+        return _table_of(history)
+    if not Path(history).exists():
+        raise InvalidArgument(f"There is no history {history}.", "Give a job log, or a Parquet file of outcomes.")
     try:
         return _read_outcomes(Path(history))
     except (OSError, ValueError) as error:
         raise InvalidArgument(
             f"Cannot read the history {history}: {error}", "Give a job log, or a Parquet file of outcomes."
         ) from error
+
+
+def _table_of(history: Any) -> pd.DataFrame | None:
+    if history is not None and not set(OUTCOME_COLUMNS) <= set(getattr(history, "columns", ())):
+        shown = repr(history) if isinstance(history, int | float) else f"a {type(history).__name__}"
+        raise InvalidArgument(
+            f"The history of the advisor is {shown}.", "Give a Workload, a table of outcomes_table, or a file of either."
+        )
+    table: pd.DataFrame | None = history
+    return table
 
 
 def _read_outcomes(path: Path) -> pd.DataFrame:

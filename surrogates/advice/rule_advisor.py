@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,12 +60,15 @@ class RuleAdvisor(Advisor):
 
     def __post_init__(self) -> None:
         self._rule = rules.parse(self.rule)
+        for name in ("guard", "allow_unsafe", "support"):
+            check(self, name, lambda value: isinstance(value, bool), "true or false")
         for name in ("caution", "adoption", "exploration"):
-            _check(name, getattr(self, name), 0 <= getattr(self, name) <= 1, "a share from 0 to 1")
-        _check("margin", self.margin, 0 <= self.margin < math.inf, "a number from 0")
-        _check("most_counts", self.most_counts, self.most_counts >= 2, "a whole number from 2")
-        _check("depth", self.depth, self.depth >= 0, "a whole number from 0")
-        _check("power_budget_w", self.power_budget_w, self.power_budget_w > 0, "watts above 0")
+            check(self, name, lambda value: is_number(value) and 0 <= value <= 1, "a share from 0 to 1")
+        check(self, "margin", lambda value: is_number(value) and 0 <= value < math.inf, "a number from 0")
+        check(self, "most_counts", is_whole(2), "a whole number from 2")
+        check(self, "depth", is_whole(0), "a whole number from 0")
+        check(self, "adoption_seed", is_whole(0), "a whole number from 0")
+        check(self, "power_budget_w", lambda value: is_number(value) and value > 0, "watts above 0")
         if not (self._rule.is_safe or self.guard or self.allow_unsafe):
             raise InvalidArgument(
                 f"The rule '{self.rule}' ruins the queue without the guard.",
@@ -91,7 +97,9 @@ class RuleAdvisor(Advisor):
         places = candidates.sound_places(forecast)
         if not len(places):
             return kept(job, "kept-no-support")
-        return self._choose(job, forecast.at(places).widened(self.margin), system)
+        if len(places) < len(forecast.nodes):
+            forecast = forecast.at(places)
+        return self._choose(job, forecast.widened(self.margin) if self.margin else forecast, system)
 
     def _choose(self, job: Job, forecast: Forecast, system: System) -> Advice:
         most_s = candidates.most_limit_s(job, system.cluster)
@@ -125,7 +133,7 @@ class RuleAdvisor(Advisor):
         if not (self._rule.needs_waits or math.isfinite(self.power_budget_w)):
             return self._rule, nothing
         try:
-            waits_s = self._queue.waits_s(system, forecast.nodes.tolist(), limits_s.tolist())
+            waits_s = self._queue.waits_s(system, forecast.nodes, limits_s)
         except HpcsimError:
             return (FALLBACK if self._rule.needs_waits else self._rule), nothing
         return self._rule, waits_s
@@ -175,6 +183,22 @@ def _front(forecast: Forecast) -> tuple[tuple[int, float, float], ...]:
     return tuple(zip(*(column[kept_places].tolist() for column in columns), strict=True))
 
 
-def _check(name: str, value: float, is_good: bool, wanted: str) -> None:
-    if not is_good:
-        raise InvalidArgument(f"The {name} of the advisor is {value}.", f"Give {wanted}.")
+def check(advisor: Advisor, name: str, is_good: Callable[[Any], bool], wanted: str) -> None:
+    """Refuse an *advisor* whose parameter *name* is not good; *wanted* says in words what is.
+
+    Raises:
+        InvalidArgument: it is not.
+    """
+    value = getattr(advisor, name)
+    if not is_good(value):
+        raise InvalidArgument(f"The {name} of the advisor is {value!r}.", f"Give {wanted}.")
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether *value* is a number."""
+    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+
+
+def is_whole(least: int) -> Callable[[Any], bool]:
+    """Return what tells whether a value is a whole number from *least* on."""
+    return lambda value: isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least

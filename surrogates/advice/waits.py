@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hpcsim.job import Job
 from hpcsim.system import System
@@ -25,11 +24,11 @@ class PlannedQueue:
     def __init__(self, depth: int = DEPTH) -> None:
         self._depth = depth
         self._known: tuple[float, int, int, Job | None, Job | None] | None = None
-        self._times: list[float] = []
-        self._free: list[int] = []
+        self._steps: Floats = np.zeros(0)
+        self._free: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._behind_s = 0.0
 
-    def waits_s(self, system: System, nodes: Sequence[int], limits_s: Sequence[float]) -> Floats:
+    def waits_s(self, system: System, nodes: ArrayLike, limits_s: ArrayLike) -> Floats:
         """Return the wait in seconds of a job that arrives now, at each of *nodes* with that limit; ``inf``: never."""
         queue = system.queue
         first = queue[0] if len(queue) else None
@@ -37,17 +36,30 @@ class PlannedQueue:
         if state != self._known:
             self._plan(system)
             self._known = state
-        now_s = system.now_s
-        starts = [_earliest_s(self._times, self._free, *pair, now_s) for pair in zip(nodes, limits_s, strict=True)]
-        return np.array(starts) - now_s + self._behind_s
+        starts = _all_earliest_s(self._steps, self._free, np.asarray(nodes), np.asarray(limits_s, dtype=np.float64))
+        return starts - system.now_s + self._behind_s
 
     def _plan(self, system: System) -> None:
         profile, queue = system.profile(), system.queue
-        times, free = self._times, self._free = profile.times, profile.free
+        times, free = profile.times, profile.free
         for job in islice(queue, self._depth):
             _take(times, free, job.nodes, job.limit_s, system.now_s)
+        self._steps, self._free = np.array(times, dtype=np.float64), np.array(free)
         behind = islice(queue, self._depth, None) if len(queue) > self._depth else ()
         self._behind_s = math.fsum(job.area_node_s for job in behind if job.limit_s < math.inf) / system.cluster.nodes
+
+
+def _all_earliest_s(steps: Floats, free: NDArray[np.int64], nodes: NDArray[np.int64], lengths_s: Floats) -> Floats:
+    """Return `_earliest_s` of N pairs at once, where the first of S steps begins now: shape [N].
+
+    A job may begin with a step if that and all that begin before it would end have enough free nodes.
+    """
+    is_short = free < nodes[:, None]
+    next_short_s = np.minimum.accumulate(np.where(is_short, steps, math.inf)[:, ::-1], axis=1)[:, ::-1]
+    fits = ~is_short & (next_short_s >= steps + lengths_s[:, None])
+    first = fits.argmax(axis=1)
+    found: Floats = np.where(fits[np.arange(len(nodes)), first], steps[first], math.inf)
+    return found
 
 
 def _earliest_s(times: list[float], free: list[int], nodes: int, length_s: float, now_s: float) -> float:

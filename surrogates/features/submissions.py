@@ -98,15 +98,15 @@ def _apps(columns: Any, rows: Rows, known: dict[str, Floats]) -> Floats:
         if np.any(app >= 0):
             return app
     if "name" in columns:
-        stems = [_stem(name) for name in columns["name"][rows].tolist()]
+        stems = [stem(name) for name in columns["name"][rows].tolist()]
         if any(stem is not None for stem in stems):
             return numbers(stems)
     request = zip(*(np.nan_to_num(known[name], nan=-1.0).tolist() for name in ("user_id", *TOTALS)), strict=True)
     return numbers([repr(what) for what in request])
 
 
-def _stem(name: Any) -> str | None:
-    """Return the first run of letters of a job's name: ``run_042.sh`` and ``run_043.sh`` are one application."""
+def stem(name: Any) -> str | None:
+    """Return the first run of letters of a job's *name*: ``run_042.sh`` and ``run_043.sh`` are one application."""
     found = STEM.search(str(name).lower()) if name is not None else None
     return found.group() if found else None
 
@@ -116,10 +116,11 @@ def numbers(values: Any) -> Floats:
     column = np.asarray(values)
     if column.dtype.kind in "iuf":
         return np.asarray(np.nan_to_num(column.astype(float), nan=-1.0))
-    return np.array([_number(value) for value in column.tolist()], dtype=float)
+    return np.array([number(value) for value in column.tolist()], dtype=float)
 
 
-def _number(value: Any) -> float:
+def number(value: Any) -> float:
+    """Return one identifier as a number, see `numbers`."""
     if value is None or value != value:  # noqa: PLR0124 - NaN alone differs
         return -1.0
     return float(value) if isinstance(value, int | float) else float(zlib.crc32(str(value).encode()))

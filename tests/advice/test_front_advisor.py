@@ -6,6 +6,7 @@ import copy
 import time
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,32 @@ def test_hostile_predictions_never_break_a_run(value: Any) -> None:
     verify(result, JOBS, machine())
 
 
+class Throws(Advisor):
+    """Raises whatever it is told to, from its answer and from what it hears."""
+
+    error: Any
+
+    def advise(self, job: Job, system: Any) -> Advice:
+        raise self.error
+
+    def on_end(self, job: Job, outcome: Any, system: Any) -> None:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), MemoryError(), RecursionError(), SystemExit(3), KeyError("x")])
+def test_an_advisor_that_raises_leaves_every_request_and_is_counted(error: BaseException) -> None:
+    jobs = JOBS.head(30)
+    result = run(Throws(error=error), jobs)
+    asked = result.jobs["advice"] != "kept-rigid"
+    assert set(result.jobs["advice"][asked].astype(str)) == {"kept-error"}
+    assert result.jobs["nodes"].equals(result.jobs["requested_nodes"])
+    record = result.provenance["advice"]
+    assert record["refused"] == int(asked.sum())
+    assert record["errors_of_hooks"] == len(jobs)
+    assert type(error).__name__ in record["first_error"]
+    verify(result, jobs, machine())
+
+
 class Answers(Advisor):
     """Advises any count."""
 
@@ -214,12 +241,22 @@ def test_a_power_budget_keeps_jobs_narrow() -> None:
     assert (tight["nodes"] > tight["requested_nodes"]).sum() < (loose["nodes"] > loose["requested_nodes"]).sum()
 
 
-@pytest.mark.parametrize("engine", ["loggrid", "random"])
+@pytest.mark.parametrize(
+    "engine",
+    [
+        "loggrid",
+        "random",
+        pytest.param("mobo", marks=pytest.mark.skipif(find_spec("botorch") is None, reason="needs [mobo]")),
+    ],
+)
 def test_search_engines_choose_among_the_counts_that_they_found(engine: str) -> None:
-    jobs = JOBS.head(25)
-    result = run(advisor(engine=engine, budget=6), jobs)
+    jobs = JOBS.head(3 if engine == "mobo" else 25)
+    by = advisor(engine=engine, budget=6)
+    result = run(by, jobs)
     assert figure(result, "advice_advised") > 0
+    assert not result.provenance["advice"]["first_error"]
     verify(result, jobs, machine())
+    assert run(by, jobs).jobs[ADVICE].equals(result.jobs[ADVICE])
 
 
 def test_oracle_saves_energy_against_users_and_says_that_it_sees_the_truth() -> None:
@@ -264,8 +301,11 @@ def test_a_history_may_be_a_job_log(tmp_path: Path) -> None:
 
 
 def test_a_history_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidArgument, match="Cannot read the history"):
+    with pytest.raises(InvalidArgument, match="There is no history"):
         FrontAdvisor(surrogate="scaling-law", history=str(tmp_path / "none.parquet"))
+    (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InvalidArgument, match="Cannot read the history"):
+        FrontAdvisor(surrogate="scaling-law", history=str(tmp_path / "cut.parquet"))
 
 
 @pytest.mark.parametrize(
@@ -275,7 +315,16 @@ def test_a_history_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         ({"caution": -1}, "caution"),
         ({"most_counts": 1}, "most_counts"),
         ({"power_budget_w": 0}, "power_budget_w"),
-        ({"refit_every_s": 0}, "learns every"),
+        ({"adoption": "x"}, "adoption of the advisor is 'x'"),
+        ({"adoption_seed": 1.5}, "adoption_seed"),
+        ({"guard": "maybe"}, "true or false"),
+        ({"depth": 1.5}, "whole number from 0"),
+        ({"budget": 0}, "budget"),
+        ({"refit_jobs": 0}, "refit_jobs"),
+        ({"least_jobs": -1}, "least_jobs"),
+        ({"history": 5}, "history of the advisor is 5"),
+        ({"refit_every_s": 0}, "seconds above 0"),
+        ({"refit_every_s": "x"}, "seconds above 0"),
         ({"rule": "best"}, "no rule 'best'"),
     ],
 )

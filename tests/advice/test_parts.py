@@ -19,6 +19,8 @@ from hpcsim.surrogates.advice.contexts import context_of
 from hpcsim.surrogates.advice.running_history import ended_of, history_of
 from hpcsim.surrogates.advice.waits import PlannedQueue
 from hpcsim.surrogates.features import contexts_table, outcomes_table
+from hpcsim.surrogates.features.submission import submission
+from hpcsim.surrogates.features.submissions import submissions
 from hpcsim.surrogates.features.tables import HISTORY_COLUMNS
 from tests.advice.test_rules import JOB
 
@@ -111,6 +113,26 @@ def test_jobs_behind_the_depth_are_spread_over_the_machine() -> None:
     system: Any = Standing(4, [], queue, 4)
     # Two planned jobs hold all nodes until 200 s; three more add 3 x 400 node-seconds on 4 nodes.
     assert PlannedQueue(depth=2).waits_s(system, [1], [10.0]).tolist() == [200 + 300]
+
+
+def test_one_submission_is_that_of_a_list_of_one() -> None:
+    numpy_id: Any = np.int64(7)
+    changes: list[dict[str, Any]] = [
+        {},
+        {"user_id": "ann", "group_id": 3, "app_id": "solver"},
+        {"user_id": numpy_id, "app_id": 5},
+        {"name": "run_042.sh"},
+        {"name": "042"},
+        {"app_id": -1, "name": "Mesh-3", "submit_s": 3 * 86_400 + 7_261.5},
+        {"cores_per_node": 48, "gpus_per_node": 4, "memory_bytes_per_node": 2**36, "user_id": 11},
+        {"cores_per_node": 48, "user_id": "ann", "allowed_nodes": ()},
+        {"limit_s": math.inf, "user_id": True, "app_id": math.nan},
+    ]
+    for change in changes:
+        job = replace(ASKED, **change)
+        whole = {name: float(column[0]) for name, column in submissions([job]).items()}
+        assert submission(job) == pytest.approx(whole, rel=0, abs=0, nan_ok=True), change
+    assert submission(ASKED.advised(4, 90)) == submission(ASKED)
 
 
 def test_running_history_knows_what_the_tables_of_features_know() -> None:

@@ -129,3 +129,12 @@ def test_power_by_hand():
 def test_parameters_that_make_no_sense(kind, arguments, cause):
     with pytest.raises(InvalidArgument, match=cause):
         kind(*arguments)
+
+
+def test_downey_at_one_count_is_that_of_arrays_to_the_bit() -> None:
+    draw = np.random.default_rng(3)
+    for _ in range(200):
+        parallelism, variation = float(draw.uniform(1, 300)), float(draw.choice([0.0, 1.0, draw.uniform(0, 3)]))
+        law = Downey(parallelism, variation)
+        nodes = draw.integers(1, 600, 8)
+        assert [law.speed_up(int(n)).item() for n in nodes] == downey_speed_up(nodes, parallelism, variation).tolist()

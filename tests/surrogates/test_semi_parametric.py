@@ -223,3 +223,20 @@ def test_frames_of_other_column_order_are_read_by_name(log: Log, model: Surrogat
     turned = jobs[list(reversed(jobs.columns))]
     assert isinstance(turned, pd.DataFrame)
     assert np.array_equal(model.predict(jobs, COUNTS).mean, model.predict(turned, COUNTS).mean)
+
+
+def test_curves_that_are_remembered_are_those_of_now(log: Log) -> None:
+    """One job asked about alone, again, and after another fit: always what a model that remembers nothing says."""
+    model = registry.make("surrogates", "semi-parametric").fit(log.train.head(600))
+    rows = [log.test.iloc[[place]] for place in (0, 7, 0, 7)]
+    before = [model.predict(row, COUNTS).mean for row in rows]
+    assert len(model._known) == 2
+    assert np.array_equal(before[0], before[2])
+    model.fit(log.train.tail(600))
+    fresh = registry.make("surrogates", "semi-parametric").fit(log.train.tail(600))
+    for row in rows:
+        whole = fresh.predict(pd.concat([row, row]), COUNTS)  # two rows are never remembered
+        alone = model.predict(row, COUNTS)
+        for name in ("mean", "lower", "upper"):
+            assert np.array_equal(getattr(alone, name)[0], getattr(whole, name)[0], equal_nan=True)
+    assert not np.array_equal(before[0], model.predict(rows[0], COUNTS).mean)

@@ -21,6 +21,7 @@ def draw(table: pd.DataFrame, folder: Path) -> list[Path]:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
+        from matplotlib.ticker import LogFormatter, StrMethodFormatter
     except ImportError as error:
         raise MissingExtra("Plots need Matplotlib.", "Type: pip install 'hpcsim-des[report]'.") from error
     files = []
@@ -36,8 +37,10 @@ def draw(table: pd.DataFrame, folder: Path) -> list[Path]:
             xscale="log",
             xlabel="mean turnaround / the users' own",
             ylabel="total energy / the users' own",
-            title=f"Node-count advice: {scenario}",
+            title=f"Node-count advice: {scenario} ({rows['seeds'].max()} seeds, bars: 95 % intervals)",
         )
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.5)))
         axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         files.append(folder / f"turnaround-energy-{number:02d}.png")
         figure.savefig(files[-1], dpi=120, metadata={"Software": None})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -59,6 +59,9 @@ class Scenario:
         return ", ".join(parts) or "base"
 
 
+SCENARIO_OF_WIDTHS = {users: Scenario(users=users, nodes=nodes) for users, nodes in WIDTHS.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One simulation: *factor* says what it varies."""
@@ -91,7 +94,7 @@ PRESETS = {
     "smoke": Preset(2, 300, 800, ("base",)),
     "demo": Preset(3, 1_200, 3_000, ("base", "rules", "adoption", "policy")),
     "full": Preset(
-        10, 7_000, 20_000, ("base", "rules", "adoption", "policy", "load", "family", "users", "cap", "exploration")
+        10, 7_000, 20_000, ("base", "rules", "adoption", "policy", "load", "family", "widths", "cap", "exploration")
     ),
 }
 FIRST_SEED = 1000
@@ -107,6 +110,25 @@ def preset(name: str) -> Preset:
     if name not in PRESETS:
         raise ExperimentError(f"There is no preset '{name}'.{closest(name, PRESETS)}", f"Known: {', '.join(PRESETS)}.")
     return PRESETS[name]
+
+
+def only(size: Preset, factors: Sequence[str], seeds: int | None) -> Preset:
+    """Return the part of a preset that varies *factors* alone (none: all), with its first *seeds* (None: all).
+
+    Its cells are cells of the whole, so that one folder can take them part by part.
+
+    Raises:
+        ExperimentError: the preset does not vary such a factor, or has not so many seeds.
+    """
+    for factor in factors:
+        if factor not in size.factors:
+            raise ExperimentError(
+                f"This preset has no cells '{factor}'.{closest(factor, size.factors)}",
+                f"Known: {', '.join(size.factors)}.",
+            )
+    if seeds is not None and not 1 <= seeds <= size.seeds:
+        raise ExperimentError(f"This preset has {size.seeds} seeds, not {seeds}.", f"Give 1 to {size.seeds}.")
+    return replace(size, factors=tuple(dict.fromkeys(factors)) or size.factors, seeds=seeds or size.seeds)
 
 
 def cells(size: Preset) -> list[Cell]:
@@ -153,8 +175,8 @@ def _scenarios(factor: str, base: Scenario) -> list[Scenario]:
         return [replace(base, load=load) for load in (0.7, 1.05)]
     if factor == "family":
         return [replace(base, family=family) for family in FAMILIES]
-    if factor == "users":
-        return [replace(base, users=users, nodes=nodes) for users, nodes in WIDTHS.items()]
+    if factor == "widths":
+        return list(SCENARIO_OF_WIDTHS.values())
     return [replace(base, cap_share=share) for share in CAP_SHARES]
 
 

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 from hpcsim.errors import ExperimentError
 from hpcsim.experiments.advice_study import pictures, runs
-from hpcsim.experiments.advice_study.plan import Cell, cells, preset
+from hpcsim.experiments.advice_study.plan import Cell, cells, only, preset
 from hpcsim.experiments.advice_study.tables import by_class, on_common_horizon, paired
+from hpcsim.experiments.advice_study.targets import graded
 from hpcsim.experiments.executors import Processes
 from hpcsim.experiments.sweep_folder import locked, write_whole, writing
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PLAN, TABLES = "study.json", "tables"
+PLAN, TABLES, HEADROOM = "study.json", "tables", "headroom.csv"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +34,7 @@ class Study:
         system: one row a cell, see docs/advisor-in-the-simulator.md for its columns.
         paired: ratios to the users' own with intervals, one row a scenario and arm.
         classes: the same of turnaround by class of users.
+        targets: what is asked of advice, and whether it did it.
         errors: of cells that failed, a sentence each.
         missing: cells that have not finished.
     """
@@ -42,6 +44,7 @@ class Study:
     system: pd.DataFrame
     paired: pd.DataFrame
     classes: pd.DataFrame
+    targets: pd.DataFrame
     errors: tuple[str, ...]
     missing: int
 
@@ -50,34 +53,50 @@ def run(
     name: str,
     folder: str | Path,
     *,
+    factors: Sequence[str] = (),
+    seeds: int | None = None,
     workers: int = 1,
     resume: bool = False,
+    tables_only: bool = False,
     tell: Callable[[str], object] = lambda _: None,
 ) -> Study:
     """Run the preset *name* in *folder*, all cells that have not finished there, and return what it holds.
 
     Tables are the same bytes for any number of workers.
 
+    Args:
+        name: of the preset.
+        folder: new, empty, or one that holds such a study.
+        factors: run the cells that vary these alone, see `plan.only`; none: all. Tables hold whatever has finished.
+        seeds: run the first so many seeds; None: all.
+        workers: processes.
+        resume: go on with the study in *folder*.
+        tables_only: run nothing more; the tables and plots of what has finished.
+        tell: hears how far it has got.
+
     Raises:
-        ExperimentError: there is no such preset, the folder holds something else, or a study and *resume* is False.
+        ExperimentError: there is no such preset or factor, the folder holds something else, or a study and *resume*
+            is False.
     """
     size = preset(name)
-    every, folder = cells(size), Path(folder).resolve()
-    _prepare(name, folder, resume=resume)
+    every, wanted, folder = cells(size), cells(only(size, factors, seeds)), Path(folder).resolve()
+    _prepare(name, folder, resume=resume or tables_only)
     with locked(folder):
         write_whole(folder / PLAN, json.dumps({"preset": name, **asdict(size)}, indent=1) + "\n")
-        waiting = [cell for cell in every if runs.read(folder, cell) is None]
-        tell(f"{len(every) - len(waiting)} of {len(every)} runs have finished before")
-        headroom = _headroom(every, folder, tell)
+        if tables_only:
+            wanted = [cell for cell in wanted if runs.read(folder, cell) is not None]
+        waiting = [cell for cell in wanted if runs.read(folder, cell) is None]
+        tell(f"{len(wanted) - len(waiting)} of {len(wanted)} runs have finished before")
+        _headroom(wanted, folder, tell)
         errors = _work(waiting, folder, workers, tell)
-        return _collected(folder, every, headroom, errors)
+        return _collected(folder, every, errors)
 
 
 def _prepare(name: str, folder: Path, *, resume: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise ExperimentError(f"{folder} is a file.", "Give a folder for the study.")
     if (folder / PLAN).exists():
-        known = json.loads((folder / PLAN).read_text(encoding="utf-8")).get("preset")
+        known = _preset_of(folder)
         if not resume:
             raise ExperimentError(f"{folder} holds a study already.", "Add --resume to go on with it, or name another.")
         if known != name:
@@ -89,18 +108,27 @@ def _prepare(name: str, folder: Path, *, resume: bool) -> None:
             (folder / part).mkdir(parents=True, exist_ok=True)
 
 
-def _headroom(every: Sequence[Cell], folder: Path, tell: Callable[[str], object]) -> pd.DataFrame:
-    """Return what there is to win in the scenarios, written before anything is run."""
+def _preset_of(folder: Path) -> str:
+    try:
+        plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+        return str(plan["preset"])
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ExperimentError(f"{folder / PLAN} is no study of advice.", "Give a new or empty folder.") from error
+
+
+def _headroom(wanted: Sequence[Cell], folder: Path, tell: Callable[[str], object]) -> None:
+    """Write what there is to win in the scenarios, before anything is run: those of a part join those before it."""
     import pandas as pd
 
-    path = folder / TABLES / "headroom.csv"
-    if path.exists():
-        return pd.read_csv(path)
-    tell("headroom of every scenario and seed")
-    firsts = {(cell.scenario.label, cell.seed): cell for cell in every if _has_own_jobs(cell)}
-    table = pd.DataFrame([runs.headroom_row(cell) for cell in firsts.values()])
-    write_whole(path, table.to_csv(index=False, lineterminator="\n"))
-    return table
+    path = folder / TABLES / HEADROOM
+    known = [pd.read_csv(path)] if path.exists() else []
+    done = {(row.scenario, row.seed) for table in known for row in table.itertuples()}
+    firsts = {(cell.scenario.label, cell.seed): cell for cell in wanted if _has_own_jobs(cell)}
+    new = [cell for key, cell in firsts.items() if key not in done]
+    if new:
+        tell(f"what there is to win, in {len(new)} scenarios and seeds")
+        table = pd.concat([*known, pd.DataFrame([runs.headroom_row(cell) for cell in new])], ignore_index=True)
+        write_whole(path, table.to_csv(index=False, lineterminator="\n"))
 
 
 def _has_own_jobs(cell: Cell) -> bool:
@@ -130,15 +158,20 @@ def _groups(waiting: Sequence[Cell]) -> Iterator[list[Cell]]:
         yield list(group)
 
 
-def _collected(folder: Path, every: Sequence[Cell], headroom: pd.DataFrame, errors: Sequence[str]) -> Study:
+def _collected(folder: Path, every: Sequence[Cell], errors: Sequence[str]) -> Study:
     """Write the tables and the plots of what has finished, and return them."""
+    import pandas as pd
+
     found = runs.table_of(folder, every)
     if not len(found):
         raise ExperimentError(f"No run has finished: {errors[0] if errors else 'none was tried'}", "Look at the error.")
     system = on_common_horizon(found)
     ratios = paired(system)
     classes = by_class(runs.class_rows(folder, every))
-    for name, table in (("system", system), ("paired", ratios), ("classes", classes)):
+    targets = graded(system)
+    named = {"system": system, "paired": ratios, "classes": classes, "targets": targets}
+    for name, table in named.items():
         write_whole(folder / TABLES / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
     pictures.draw(ratios, folder)
-    return Study(folder, headroom, system, ratios, classes, tuple(errors), len(every) - len(found))
+    headroom = pd.read_csv(folder / TABLES / HEADROOM)
+    return Study(folder, headroom, system, ratios, classes, targets, tuple(errors), len(every) - len(found))

@@ -65,16 +65,6 @@ def paired(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def against(table: pd.DataFrame, ours: str, theirs: str, scenario: str = "base") -> dict[str, tuple[float, ...]]:
-    """Return the paired ratios of turnaround and total energy of arm *ours* to arm *theirs*, with intervals."""
-    rows = table[table["scenario"] == scenario].set_index(["arm", "seed"])
-    if not {ours, theirs} <= set(rows.index.get_level_values("arm")):
-        return {}
-    pairs = rows.loc[ours].join(rows.loc[theirs], rsuffix="_theirs", how="inner")
-    names = ("turnaround_s", "total_energy_j")
-    return {name: ratio(np.log((pairs[name] / pairs[f"{name}_theirs"]).to_numpy(dtype=float))) for name in names}
-
-
 def ratio(logs: NDArray[np.float64]) -> tuple[float, float, float]:
     """Return the geometric mean of the ratios and the ends of its Student interval; NaN where they do not say."""
     mean, low, high, _ = mean_interval(logs[np.isfinite(logs)])
