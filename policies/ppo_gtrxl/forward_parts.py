@@ -96,8 +96,10 @@ class LayerNorm:
     def __call__(self, x: Floats) -> Floats:
         """Normalise the last axis."""
         width = np.float32(x.shape[-1])
-        out: Floats = x - np.add.reduce(x, -1, keepdims=True) / width
-        deviation: Floats = np.add.reduce(np.square(out), -1, keepdims=True)
+        mean: Floats = np.add.reduce(x, -1, keepdims=True)
+        mean /= width
+        out: Floats = x - mean
+        deviation: Floats = np.add.reduce(out * out, -1, keepdims=True)
         deviation /= width
         deviation += _HAIR
         np.sqrt(deviation, out=deviation)

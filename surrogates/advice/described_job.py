@@ -74,5 +74,7 @@ def described_job(settings: dict[str, Any], cluster: Cluster) -> Job:
     job = Job(**whole | {"partitions": tuple(settings.get("partitions", ()))})
     reason = cluster.never_runs(job)
     if reason:
-        raise InvalidArgument(f"The job could never run: {reason}.", "Ask for less, or describe the machine (--cluster).")
+        raise InvalidArgument(
+            f"The job could never run: {reason}.", "Ask for less, or describe the machine (--cluster)."
+        )
     return job

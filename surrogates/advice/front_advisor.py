@@ -204,7 +204,8 @@ def _table_of(history: Any) -> pd.DataFrame | None:
     if history is not None and not set(OUTCOME_COLUMNS) <= set(getattr(history, "columns", ())):
         shown = repr(history) if isinstance(history, int | float) else f"a {type(history).__name__}"
         raise InvalidArgument(
-            f"The history of the advisor is {shown}.", "Give a Workload, a table of outcomes_table, or a file of either."
+            f"The history of the advisor is {shown}.",
+            "Give a Workload, a table of outcomes_table, or a file.",
         )
     table: pd.DataFrame | None = history
     return table
