@@ -49,10 +49,9 @@ def print_table(
     )
     for column, heading in enumerate(headings):
         is_text = column < left or (last_is_text and column == len(headings) - 1)
-        least = None if is_text else max(map(cell_len, (heading, *(row[column] for row in rows))))
-        table.add_column(
-            heading, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text, min_width=least
-        )
+        figures = () if is_text else (*heading.split(), *(row[column] for row in rows))
+        least = max(map(cell_len, figures), default=None)
+        table.add_column(heading, justify="left" if is_text else "right", overflow="fold", min_width=least)
     for row in rows:
         table.add_row(*row)
     console = Console(highlight=False, markup=False, emoji=False)
