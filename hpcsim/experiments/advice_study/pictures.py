@@ -11,6 +11,9 @@ from hpcsim.experiments.advice_study.plan import USERS
 if TYPE_CHECKING:
     import pandas as pd
 
+TICKS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100)
+"""Where the logarithmic axis of turnaround is labelled."""
+
 
 def draw(table: pd.DataFrame, folder: Path) -> list[Path]:
     """Write one PNG a scenario with arms on both axes, ratios with their intervals; return the files.
@@ -21,7 +24,7 @@ def draw(table: pd.DataFrame, folder: Path) -> list[Path]:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
-        from matplotlib.ticker import LogFormatter, StrMethodFormatter
+        from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
     except ImportError as error:
         raise MissingExtra("Plots need Matplotlib.", "Type: pip install 'hpcsim-des[report]'.") from error
     files = []
@@ -40,7 +43,9 @@ def draw(table: pd.DataFrame, folder: Path) -> list[Path]:
             title=f"Node-count advice: {scenario} ({rows['seeds'].max()} seeds, bars: 95 % intervals)",
         )
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        axes.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.5)))
+        low, high = axes.get_xlim()
+        axes.xaxis.set_major_locator(FixedLocator([tick for tick in TICKS if low <= tick <= high]))
+        axes.xaxis.set_minor_locator(NullLocator())
         axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         files.append(folder / f"turnaround-energy-{number:02d}.png")
         figure.savefig(files[-1], dpi=120, metadata={"Software": None})
