@@ -139,7 +139,7 @@ class NodePlan:
             while at < last and ends[at][0] == end_s:
                 for place, amount in ends[at][2]:
                     state[place] += amount
-                    may_fit = may_fit or place in deciding  # type: ignore[operator] # None: it may
+                    may_fit = may_fit or deciding is None or place in deciding
                 at += 1
             if may_fit:
                 then = self._under_cap(job, end_s, state)

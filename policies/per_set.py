@@ -158,8 +158,7 @@ class PerSetShadowPass(PerSetPass):
         """Return the decision that starts *job* and delays no promise; None: it does not fit, or would."""
         if self._may_boot and not system.fits(job):  # the plan knows no boots, and would book a job that cannot start
             return None
-        start = plan.beside(job, self._planned_end_s(job, system))
-        return start if start is not None and (self._may_boot or system.fits(job)) else None
+        return plan.beside(job, self._planned_end_s(job, system))
 
     def _planned_end_s(self, job: Job, system: System) -> float:
         return system.now_s + (self._estimates.limit_s(job, system) if self._estimates else job.limit_s)

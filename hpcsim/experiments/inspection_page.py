@@ -29,13 +29,12 @@ from hpcsim.experiments.inspection_summary import (
     verdict,
 )
 from hpcsim.inspection import Inspection
+from hpcsim.results.html_page import html_page
 from hpcsim.results.quantities import duration, number
-from hpcsim.results.report_style import STYLE
 
 MOST_ROWS = 25
 """Disagreements in the table, those with the most unlike areas."""
 
-_FETCH_NOTHING = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """
 figure{margin-bottom:1rem}
 .half{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:1rem;align-items:start}
@@ -45,17 +44,8 @@ _HEADINGS = ("time", "waiting", "chosen", "nodes", "requested", "waited", "rule'
 
 def render_inspection(inspection: Inspection, *, title: str, first_s: float) -> str:
     """Return the page; *first_s* is when day 0 of the log begins."""
-    parts = [
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_FETCH_NOTHING}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
-        f"<title>{escape(title)}</title>\n<style>{STYLE}{MARKS}{_STYLE}</style>\n</head>\n<body>\n<main>",
-        f"<h1>{escape(title)}</h1>",
-        *(_shown(inspection, first_s) if len(inspection) else ["<p>The network was asked nothing in this time.</p>"]),
-        "</main>\n</body>\n</html>\n",
-    ]
-    return "\n".join(parts)
+    nothing = ["<p>The network was asked nothing in this time.</p>"]
+    return html_page(title, _shown(inspection, first_s) if len(inspection) else nothing, MARKS, _STYLE)
 
 
 def _shown(inspection: Inspection, first_s: float) -> Iterator[str]:

@@ -16,8 +16,8 @@ from hpcsim.experiments import sweep_folder
 from hpcsim.experiments.contrasts import LEVEL
 from hpcsim.experiments.interval_chart import MARKS, Bar, interval_chart
 from hpcsim.experiments.sweep import Sweep
+from hpcsim.results.html_page import html_page
 from hpcsim.results.quantities import MISSING, SHARES, count, figure, number
-from hpcsim.results.report_style import STYLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +30,6 @@ MOST_BARS = 60
 
 SHOWN = ("better", "worse", "higher", "lower")
 """Verdicts that say that there is a difference."""
-
-_FETCH_NOTHING = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 _STYLE = """
 td.text,th.text{text-align:left}details{margin:1rem 0}pre{overflow-x:auto;font-size:.85rem;background:var(--card);
@@ -47,22 +45,15 @@ def render_sweep(sweep: Sweep, *, title: str | None = None) -> str:
     """
     table, heading = sweep.table(), title or sweep.name
     comparisons = sweep.comparisons()
-    parts = [
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_FETCH_NOTHING}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
-        f"<title>{escape(heading)}</title>\n<style>{STYLE}{MARKS}{_STYLE}</style>\n</head>\n<body>\n<main>",
-        f"<h1>{escape(heading)}</h1>",
+    body = [
         *(_sentence("verdict" if at == 0 else "", words) for at, words in enumerate(_verdicts(sweep, comparisons))),
         *(_sentence("note", words) for words in _limits(table, comparisons)),
         *(_metric(sweep, comparisons, metric) for metric in comparisons["metric"].unique()),
         _failures(table),
         _cells(sweep, table),
         _origin(sweep),
-        "</main>\n</body>\n</html>\n",
     ]
-    return "\n".join(parts)
+    return html_page(heading, body, MARKS, _STYLE)
 
 
 def _sentence(kind: str, words: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
@@ -108,10 +108,15 @@ def simulate(
         power_trace=power_trace,
     )
     options |= {"power_trace": power_trace} if cluster.has_power else {}
-    timings: dict[str, Any] = {"began": datetime.now(UTC).isoformat(timespec="seconds")}
     finish = partial(collect, simulation, seed=seed, until_s=until, options=options, waits=witness)
+    return _run(simulation, until, finish, clock)
+
+
+def _run(simulation: Simulation, until_s: float | None, finish: Callable[[], Result], clock: float) -> Result:
+    """Run to the end and return what *finish* makes of it, with how long it took since *clock*."""
+    timings: dict[str, Any] = {"began": datetime.now(UTC).isoformat(timespec="seconds")}
     try:
-        simulation.run(until)
+        simulation.run(until_s)
     except (InvalidDecision, PolicyFailed, StalledPolicy) as error:
         cut = error.partial = finish()
         cut.provenance, cut.timings = failed(cut.provenance, error), timings | {"simulate_s": perf_counter() - clock}

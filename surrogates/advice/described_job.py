@@ -9,6 +9,7 @@ from typing import Any
 from hpcsim.cluster import Cluster
 from hpcsim.errors import InvalidArgument, closest
 from hpcsim.job import Job
+from hpcsim.surrogates.advice.rule_advisor import is_number, is_whole
 
 WIDER = 8
 """Without ``allowed_nodes`` counts up to this many times that asked for are considered."""
@@ -16,33 +17,25 @@ WIDER = 8
 Check = Callable[[Any], bool]
 
 
-def _is_whole(least: int) -> Check:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
-
-
 def _is_identity(value: Any) -> bool:
-    return isinstance(value, str) or _is_whole(0)(value)
+    return isinstance(value, str) or is_whole(0)(value)
 
 
 FIELDS: dict[str, tuple[str, Check]] = {
-    "nodes": ("a whole number from 1", _is_whole(1)),
-    "limit_s": ("seconds above 0", lambda value: _is_number(value) and value > 0),
-    "submit_s": ("seconds", lambda value: _is_number(value) and math.isfinite(value)),
+    "nodes": ("a whole number from 1", is_whole(1)),
+    "limit_s": ("seconds above 0", lambda value: is_number(value) and value > 0),
+    "submit_s": ("seconds", lambda value: is_number(value) and math.isfinite(value)),
     **dict.fromkeys(("user_id", "group_id", "app_id"), ("a whole number from 0, or a name", _is_identity)),
     "name": ("text", lambda value: isinstance(value, str)),
-    "cores_per_node": ("a whole number from 1", _is_whole(1)),
-    **dict.fromkeys(("gpus_per_node", "memory_bytes_per_node"), ("a whole number from 0", _is_whole(0))),
+    "cores_per_node": ("a whole number from 1", is_whole(1)),
+    **dict.fromkeys(("gpus_per_node", "memory_bytes_per_node"), ("a whole number from 0", is_whole(0))),
     "partitions": (
         "a list of names, as ['batch']",
         lambda value: isinstance(value, list | tuple) and all(isinstance(name, str) for name in value),
     ),
     "allowed_nodes": (
         "a list of whole numbers from 1, as [1, 2, 4]",
-        lambda value: isinstance(value, list | tuple) and bool(len(value)) and all(map(_is_whole(1), value)),
+        lambda value: isinstance(value, list | tuple) and bool(len(value)) and all(map(is_whole(1), value)),
     ),
 }
 """What a person may say of a job, in words and as a check."""

@@ -50,7 +50,7 @@ class PlannedQueue:
 
 
 def _all_earliest_s(steps: Floats, free: NDArray[np.int64], nodes: NDArray[np.int64], lengths_s: Floats) -> Floats:
-    """Return `_earliest_s` of N pairs at once, where the first of S steps begins now: shape [N].
+    """Return when each of N jobs could start, where the first of S steps begins now: shape [N]; ``inf``: never.
 
     A job may begin with a step if that and all that begin before it would end have enough free nodes.
     """

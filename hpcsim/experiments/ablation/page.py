@@ -16,10 +16,9 @@ from hpcsim.experiments.ablation.sentences import sentences
 from hpcsim.experiments.ablation.tables import Tables
 from hpcsim.experiments.ablation.variants import BASE
 from hpcsim.experiments.interval_chart import MARKS, Bar, interval_chart
-from hpcsim.results.report_style import STYLE
+from hpcsim.results.html_page import html_page
 
 TITLE = "Ablation of PPO-GTrXL"
-_FETCH_NOTHING = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = "td.text,th.text{text-align:left}.wide{overflow-x:auto}figure>img{max-width:100%;background:#fff}"
 
 
@@ -28,13 +27,8 @@ def render(tables: Tables, size: Preset, picture: Path) -> str:
     first, *others = sentences(tables)
     image = base64.b64encode(picture.read_bytes()).decode("ascii")
     tested = f"Tested on {size.sequences} sequences of {SUITE} that no training drew from."
-    parts = [
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_FETCH_NOTHING}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
-        f"<title>{TITLE}</title>\n<style>{STYLE}{MARKS}{_STYLE}</style>\n</head>\n<body>\n<main>",
-        f'<h1>{TITLE}</h1>\n<p class="verdict">{escape(first)}</p>',
+    body = [
+        f'<p class="verdict">{escape(first)}</p>',
         *(f"<p>{escape(said)}</p>" for said in others),
         f'<p class="note">{escape(tested)}</p>',
         interval_chart(_bars(tables), "Bounded slowdown against the base, 0.1 is 10 % more, 95 % intervals"),
@@ -47,9 +41,8 @@ def render(tables: Tables, size: Preset, picture: Path) -> str:
         _table(RULE_HEADINGS, rule_rows(tables), (0,)),
         "<h2>Learning curves</h2>",
         f'<figure><img alt="Validation cost over decisions" src="data:image/png;base64,{image}"></figure>',
-        "</main>\n</body>\n</html>\n",
     ]
-    return "\n".join(parts)
+    return html_page(TITLE, body, MARKS, _STYLE)
 
 
 def _bars(tables: Tables) -> list[Bar]:

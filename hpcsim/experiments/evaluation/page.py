@@ -15,9 +15,8 @@ from hpcsim.experiments.evaluation.outcome import Outcome
 from hpcsim.experiments.evaluation.ratio_charts import MARKS, Ratio, profile_chart, ratio_chart
 from hpcsim.experiments.evaluation.standing import ratios_of, seeds_of
 from hpcsim.experiments.evaluation.tables import Section, Table
-from hpcsim.results.report_style import STYLE
+from hpcsim.results.html_page import html_page
 
-_FETCH_NOTHING = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _WHAT = (
     "Mean bounded slowdown, sequence by sequence, as a ratio to that of {}: below 1 is better. An interval that holds "
     "1 shows no difference."
@@ -30,19 +29,12 @@ nav a{display:inline-block;margin-right:1rem}nav{margin:1rem 0}
 
 def render_evaluation(sections: Many[Section], reference: str, *, title: str = "Schedulers on fixed suites") -> str:
     """Return the page on *sections*, as `hpcsim.experiments.evaluation.tables.sections_of` yields them."""
-    parts = [
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_FETCH_NOTHING}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
-        f"<title>{escape(title)}</title>\n<style>{STYLE}{MARKS}{_STYLE}</style>\n</head>\n<body>\n<main>",
-        f"<h1>{escape(title)}</h1>",
+    body = [
         f'<p class="verdict">{escape(_WHAT.format(reference))}</p>',
         _contents(sections),
         *(_section(number, section, reference) for number, section in enumerate(sections)),
-        "</main>\n</body>\n</html>\n",
     ]
-    return "\n".join(parts)
+    return html_page(title, body, MARKS, _STYLE)
 
 
 def _contents(sections: Many[Section]) -> str:

@@ -22,6 +22,7 @@ from hpcsim.experiments.evaluation.standing import (
     seeds_of,
     standings,
 )
+from hpcsim.results.markdown_table import markdown_table
 from hpcsim.results.quantities import duration, number
 from hpcsim.results.statistics import Interval
 from hpcsim.results.statistics.windows import FEWEST
@@ -208,15 +209,14 @@ def markdown(section: Section) -> str:
     """Return a section as Markdown."""
     lines = [f"### {section.title}", ""]
     for table in section.tables:
-        lines += [f"**{table.title}**", "", *_markdown_rows(table), "", *([table.note, ""] if table.note else [])]
+        lines += [
+            f"**{table.title}**",
+            "",
+            markdown_table(table.headings, table.rows),
+            "",
+            *([table.note, ""] if table.note else []),
+        ]
     return "\n".join([*lines, *(f"{note}\n" for note in section.notes)])
-
-
-def _markdown_rows(table: Table) -> Iterator[str]:
-    yield f"| {' | '.join(table.headings)} |"
-    yield f"| --- |{' ---: |' * (len(table.headings) - 1)}"
-    for cells in table.rows:
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def _ends(interval: Interval, digits: int = 3) -> str:

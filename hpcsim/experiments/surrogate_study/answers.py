@@ -12,6 +12,7 @@ from hpcsim.errors import MissingExtra
 from hpcsim.experiments import sweep_folder
 from hpcsim.experiments.surrogate_study.pictures import draw_all
 from hpcsim.experiments.surrogate_study.verdicts import Comparison, Results, comparisons, verdicts
+from hpcsim.results.markdown_table import markdown_table
 from hpcsim.results.statistics.student import MeanInterval, mean_interval
 
 if TYPE_CHECKING:
@@ -138,7 +139,8 @@ def _comparisons(found: Sequence[Comparison]) -> str:
         )
         for one in found
     ]
-    return _markdown(("claim", "first", "against", "measure", "pairs", "gain [95 %]", "p, Holm", "shown"), rows)
+    headings = ("claim", "first", "against", "measure", "pairs", "gain [95 %]", "p, Holm", "shown")
+    return markdown_table(headings, rows, text=range(len(headings)))
 
 
 def _means(table: pd.DataFrame, shown: Mapping[str, str]) -> str:
@@ -147,7 +149,8 @@ def _means(table: pd.DataFrame, shown: Mapping[str, str]) -> str:
     for label, group in table.groupby(list(IDENTITY), sort=False):
         values = (group[column].dropna().to_numpy(dtype=float) for column in columns)
         rows.append([*map(str, label), *(_with_interval(mean_interval(list(column))) for column in values)])
-    return _markdown((*IDENTITY, *(shown[column] for column in columns)), rows)
+    headings = (*IDENTITY, *(shown[column] for column in columns))
+    return markdown_table(headings, rows, text=range(len(headings)))
 
 
 def _with_interval(estimate: MeanInterval) -> str:
@@ -155,11 +158,6 @@ def _with_interval(estimate: MeanInterval) -> str:
     if math.isnan(mean):
         return ""
     return f"{mean:.3g}" if math.isnan(low) or low == high else f"{mean:.3g} ± {(high - low) / 2:.2g}"
-
-
-def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
 def _accuracy(results: Results) -> pd.DataFrame:
