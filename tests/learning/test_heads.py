@@ -99,6 +99,15 @@ def test_a_head_gives_way_to_one_chosen_later_and_so_does_its_promise() -> None:
     assert starts(table, 4, OrderedHeads(order=SJF(), keeps_heads=False)) == {"a": 0, "b": 19, "c": 10}
 
 
+def test_what_is_backfilled_beside_a_new_head_goes_by_its_own_shadow() -> None:
+    """b leads from 1 on and leaves nothing over; c, of 3 nodes, leads from 2 on and leaves one, which d takes at 3."""
+    table = jobs("a 0 10 10 2\nb 1 20 20 4\nc 2 5 5 3\nd 3 100 100 1")
+    assert starts(table, 4, OrderedHeads(order=SAF(), keeps_heads=False)) == {"a": 0, "b": 103, "c": 10, "d": 3}
+    columns = run(table, 4, OrderedHeads(order=SAF(), keeps_heads=False))
+    promised = list(zip(columns.promise_at_s, columns.promise_row, columns.promise_start_s, strict=True))
+    assert promised[:3] == [(1, 1, 10), (2, 1, math.inf), (2, 2, 10)]  # that of b is taken back when c leads
+
+
 def test_a_protocol_that_keeps_heads_is_not_told_otherwise() -> None:
     with pytest.raises(HpcsimError, match="keeps its heads"):
         OrderedHeads(backfill="rlscheduler", keeps_heads=False)
