@@ -32,7 +32,7 @@ def _what_matters(networks: pd.DataFrame) -> str:
     budget = f"{count(int(networks['decisions'].iloc[0]), 'decision')} a network"
     if not parts:
         none = f"none of {len(others)} changes is" if len(others) != 1 else f"{others['name'].iloc[0]} is not"
-        return f"At {budget} {none} shown to make PPO-GTrXL better or worse.{_single(others)}"
+        return f"At {budget}, {none} shown to make PPO-GTrXL better or worse.{_single(others)}"
     rest = len(others) - sum(map(len, shown.values()))
     others_too = f"; of the other {rest} no difference is shown" if rest else ""
     return f"At {budget}, compared with the base: {'; '.join(parts)}{others_too}.{_single(others)}"
