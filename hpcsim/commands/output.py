@@ -47,16 +47,19 @@ def print_table(
         header_style="bold",
         padding=(0, 1, 0, 0),
     )
-    for column, heading in enumerate(headings):
-        is_text = column < left or (last_is_text and column == len(headings) - 1)
-        figures = () if is_text else (*heading.split(), *(row[column] for row in rows))
+    for place, heading in enumerate(headings):
+        is_text = place < left or (last_is_text and place == len(headings) - 1)
+        figures = () if is_text else (*heading.split(), *(row[place] for row in rows))
         least = max(map(cell_len, figures), default=None)
         table.add_column(heading, justify="left" if is_text else "right", overflow="fold", min_width=least)
     for row in rows:
         table.add_row(*row)
     console = Console(highlight=False, markup=False, emoji=False)
-    endless = console.options.update(max_width=MOST_WIDTH)
-    console.width = max(console.width, console.measure(table, options=endless).minimum)
+    needs = console.measure(table, options=console.options.update(max_width=MOST_WIDTH))
+    if needs.maximum > console.width:  # only text gives way: rich would take from every column alike
+        for column in table.columns:
+            column.width = column.min_width
+    console.width = max(console.width, needs.minimum)
     with console.capture() as text:  # rich would end the program by itself where the reader has gone
         console.print(table)
     typer.echo(typer.style(title, bold=True) + "\n")

@@ -21,6 +21,7 @@ from hpcsim.errors import ExperimentError
 from hpcsim.experiments.advice_study import plan
 from hpcsim.experiments.advice_study.figures import jackknife
 from hpcsim.experiments.advice_study.headroom import headroom
+from hpcsim.experiments.advice_study.pictures import APART, ticks
 from hpcsim.experiments.advice_study.plan import FIRST_SEED, PRESETS, USERS, Preset, Scenario, cells, only
 from hpcsim.experiments.advice_study.scenes import IDLE_W
 from hpcsim.experiments.advice_study.study import run
@@ -92,7 +93,10 @@ def test_there_is_a_row_a_run_and_who_declines_changes_nothing(study: Path) -> N
     assert half["others_turnaround_s"] > 0
     assert (system["total_energy_j"] >= system["energy_j"]).all()
     assert set(table(study, "classes")["class"]) >= {"heavy users", "light users"}
-    assert list(study.glob("*.png"))
+    assert {path.stem for path in study.glob("*.png")} == {
+        "turnaround-energy-base",
+        "turnaround-energy-base-adoption",
+    }
 
 
 @needs_advisor
@@ -148,19 +152,46 @@ def runs_of(**arms: list[tuple[float, float]]) -> pd.DataFrame:
     rows = []
     for arm, found in arms.items():
         for seed, (turnaround_s, energy_j) in enumerate(found):
-            row: dict[str, Any] = {"scenario": "base", "arm": arm, "seed": seed, "nodes": 2, "end_s": 10.0}
+            row: dict[str, Any] = {"scenario": "base", "arm": arm, "factor": "base", "seed": seed, "nodes": 2, "end_s": 10.0}
             row |= dict.fromkeys((*paired.__globals__["PAIRED"], "cost", "co2_kg", "offered_load"), 1.0)
             row |= dict.fromkeys(("killed_share", "killed_by_advice_share", "losing_users_share", "changed_share"), 0.0)
             row |= {f"{who}_own_turnaround_s": 1.0 for who in ("advised", "others")}
-            rows.append(row | {"turnaround_s": turnaround_s, "energy_j": energy_j, "total_energy_j": energy_j})
-    return pd.DataFrame(rows)
+            rows.append(row | {"turnaround_s": turnaround_s, "energy_j": energy_j})
+    return on_common_horizon(pd.DataFrame(rows))
 
 
 def test_a_run_that_ends_sooner_pays_for_its_idle_nodes() -> None:
     table = runs_of(users=[(1, 100.0)], quick=[(1, 100.0)])
     table.loc[1, "end_s"] = 4.0
-    assert on_common_horizon(table)["total_energy_j"].tolist() == [100.0, 100.0 + 6 * 2 * IDLE_W]
-    assert on_common_horizon(table)["total_cost"].tolist() == pytest.approx([1, 1 + 12 * IDLE_W / 100])
+    found = on_common_horizon(table)
+    assert found["total_energy_j"].tolist() == [100.0, 100.0 + 6 * 2 * IDLE_W]
+    assert found["own_total_energy_j"].tolist() == [100.0, 100.0]
+    assert found["total_cost"].tolist() == pytest.approx([1, 1 + 12 * IDLE_W / 100])
+
+
+def test_no_ratio_changes_with_what_else_was_run() -> None:
+    """A run that takes ten times as long makes nobody else idle until its end, and the users pay against it."""
+    table = runs_of(users=[(1, 100.0)], quick=[(1, 50.0)], slow=[(9, 300.0)])
+    table.loc[2, "end_s"] = 100.0
+    ratios = paired(on_common_horizon(table)).set_index("arm")["total_energy_j"]
+    assert ratios.to_dict() == pytest.approx({"users": 1, "quick": 0.5, "slow": 300 / (100 + 90 * 2 * IDLE_W)})
+    alone = paired(on_common_horizon(table[table["arm"] != "slow"])).set_index("arm")["total_energy_j"]
+    assert alone.to_dict() == pytest.approx({"users": 1, "quick": 0.5})
+
+
+def test_a_run_without_the_users_own_has_no_ratio() -> None:
+    table = runs_of(users=[(1, 100.0)], quick=[(1, 50.0), (2, 70.0)])
+    assert table["own_total_energy_j"].tolist()[:2] == [100.0, 100.0]
+    assert math.isnan(table["own_total_energy_j"].iloc[2])
+    assert paired(table).set_index("arm").loc["quick", "total_energy_j"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.45, 1.6), (0.28, 45), (0.9, 1.1), (0.05, 200)])
+def test_labels_of_an_axis_stand_apart(low: float, high: float) -> None:
+    found = ticks(low, high)
+    assert len(found) >= 3
+    assert 1 in found
+    assert np.diff(np.log(found)).min() >= APART * math.log(high / low)
 
 
 def test_targets_are_met_missed_or_not_known() -> None:

@@ -79,7 +79,11 @@ def _grade(target: Target, system: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _pairs(rows: pd.DataFrame, arm: str, other: str) -> pd.DataFrame:
-    """Return one row a seed: the figures of *arm*, those of *other* with ``_other``, the users' own with ``_own``."""
+    """Return one row a seed: the figures of *arm*, those of *other* with ``_other``, the users' own with ``_own``.
+
+    Total energies are shares of the users' own over the same time.
+    """
+    rows = rows.assign(**{TOTAL: rows[TOTAL] / rows[f"own_{TOTAL}"]})
     by_arm = {name: rows[rows["arm"] == name].set_index("seed") for name in (arm, other, USERS)}
     pairs = by_arm[arm].join(by_arm[other].add_suffix("_other"), how="inner")
     return pairs.join(by_arm[USERS].add_suffix("_own"), how="inner")
