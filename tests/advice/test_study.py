@@ -152,7 +152,14 @@ def runs_of(**arms: list[tuple[float, float]]) -> pd.DataFrame:
     rows = []
     for arm, found in arms.items():
         for seed, (turnaround_s, energy_j) in enumerate(found):
-            row: dict[str, Any] = {"scenario": "base", "arm": arm, "factor": "base", "seed": seed, "nodes": 2, "end_s": 10.0}
+            row: dict[str, Any] = {
+                "scenario": "base",
+                "arm": arm,
+                "factor": "base",
+                "seed": seed,
+                "nodes": 2,
+                "end_s": 10.0,
+            }
             row |= dict.fromkeys((*paired.__globals__["PAIRED"], "cost", "co2_kg", "offered_load"), 1.0)
             row |= dict.fromkeys(("killed_share", "killed_by_advice_share", "losing_users_share", "changed_share"), 0.0)
             row |= {f"{who}_own_turnaround_s": 1.0 for who in ("advised", "others")}
