@@ -17,6 +17,7 @@ from hpcsim import Cluster, NodeGroup, Partition, registry, simulate
 from hpcsim.advisor import Advice, Advisor
 from hpcsim.errors import InvalidArgument, PolicyCheckFailed, UnknownName, Unsupported
 from hpcsim.job import Job
+from hpcsim.profile import Profile
 from hpcsim.results.result import Result
 from hpcsim.scaling import TRUTH
 from hpcsim.surrogate import Prediction, Surrogate
@@ -239,6 +240,13 @@ class Quiet:
         raise Unsupported("This system plans nothing.", "Ask another.")
 
 
+class Free(Quiet):
+    """A machine on which all nodes are free for ever."""
+
+    def profile(self) -> Profile:
+        return Profile(self.now_s, self.cluster.nodes)
+
+
 def with_most(nodes: int) -> Cluster:
     """Return a machine of 32 nodes with jobs of at most *nodes*."""
     part = Partition(name="all", groups=("nodes",), max_nodes=nodes)
@@ -292,7 +300,7 @@ def test_absurd_forecasts_give_a_sound_answer_and_no_warning(rule: str, watts: f
             return Forecast(counts, times, times * 10, np.full(len(counts), watts), everywhere, asked)
 
     job = replace(next(job for job in JOBS.jobs() if len(job.allowed_nodes) > 9), limit_s=1e308)
-    answer = Absurd(rule=rule).advise(job, Quiet())  # type: ignore[arg-type]
+    answer = Absurd(rule=rule).advise(job, Free())  # type: ignore[arg-type]
     assert answer.nodes in {job.nodes, *job.allowed_nodes}
     assert answer.limit_s >= job.limit_s
     if (rule, watts) == ("qa(0, 0)", 1e300):  # an energy beyond all numbers, at no weight, hides no quick count
