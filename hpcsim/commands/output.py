@@ -6,11 +6,15 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from hpcsim.results.storage import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console, JustifyMethod
+    from rich.table import Table
 
 MOST_WIDTH = 10_000
 """Of a table in characters; a terminal that is narrower breaks its lines, and no figure is cut."""
@@ -49,21 +53,35 @@ def print_table(
     )
     for place, heading in enumerate(headings):
         is_text = place < left or (last_is_text and place == len(headings) - 1)
-        figures = () if is_text else (*heading.split(), *(row[place] for row in rows))
-        least = max(map(cell_len, figures), default=None)
-        table.add_column(heading, justify="left" if is_text else "right", overflow="fold", min_width=least)
+        cells = [row[place] for row in rows]
+        words = " ".join((heading, *cells)).split() if is_text else (*heading.split(), *cells)
+        least, most = (max(map(cell_len, texts), default=0) for texts in (words, (*heading.splitlines(), *cells)))
+        justify: JustifyMethod = "left" if is_text else "right"
+        table.add_column(
+            heading, justify=justify, overflow="fold", min_width=least, max_width=None if is_text else most
+        )
     for row in rows:
         table.add_row(*row)
     console = Console(highlight=False, markup=False, emoji=False)
-    needs = console.measure(table, options=console.options.update(max_width=MOST_WIDTH))
-    if needs.maximum > console.width:  # only text gives way: rich would take from every column alike
-        for column in table.columns:
-            column.width = column.min_width
-    console.width = max(console.width, needs.minimum)
+    _fit(table, console)
     with console.capture() as text:  # rich would end the program by itself where the reader has gone
         console.print(table)
     typer.echo(typer.style(title, bold=True) + "\n")
     typer.echo(text.get())
+
+
+def _fit(table: Table, console: Console) -> None:
+    """Let text give way where *table* is too wide, then headings; where that is not enough, lines are broken.
+
+    Left to itself rich would take from every column alike, and cut figures.
+    """
+    needs = console.measure(table, options=console.options.update(max_width=MOST_WIDTH))
+    if needs.maximum > console.width:
+        figures = [column for column in table.columns if column.max_width is not None]
+        more = sum((column.max_width or 0) - (column.min_width or 0) for column in figures)
+        for column in figures:
+            column.width = column.max_width if needs.minimum + more <= console.width else column.min_width
+    console.width = max(console.width, needs.minimum)
 
 
 @contextmanager
