@@ -18,13 +18,13 @@ from typer.testing import CliRunner
 from hpcsim import registry
 from hpcsim.cli import app
 from hpcsim.errors import ExperimentError
-from hpcsim.experiments.advice_study import plan
+from hpcsim.experiments.advice_study import plan, runs
 from hpcsim.experiments.advice_study.figures import jackknife
 from hpcsim.experiments.advice_study.headroom import headroom
 from hpcsim.experiments.advice_study.pictures import APART, ticks
 from hpcsim.experiments.advice_study.plan import FIRST_SEED, PRESETS, USERS, Preset, Scenario, cells, only
 from hpcsim.experiments.advice_study.scenes import IDLE_W
-from hpcsim.experiments.advice_study.study import run
+from hpcsim.experiments.advice_study.study import known_headroom, run
 from hpcsim.experiments.advice_study.tables import on_common_horizon, paired
 from hpcsim.experiments.advice_study.targets import GREEN, OURS, graded
 from hpcsim.results.statistics.student import mean_interval
@@ -120,6 +120,8 @@ def test_a_broken_cell_is_told_and_run_again(study: Path, tmp_path: Path) -> Non
     victim = min((folder / "cells").glob("*.json"))
     whole = victim.read_bytes()
     victim.write_bytes(whole[:40])
+    headroom_file = folder / "tables" / "headroom.csv"
+    headroom_file.write_bytes(headroom_file.read_bytes()[:-30])  # the last row is not whole
     told: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PRESETS, "smoke", TINY)
@@ -127,6 +129,19 @@ def test_a_broken_cell_is_told_and_run_again(study: Path, tmp_path: Path) -> Non
     assert f"{len(cells(TINY)) - 1} of {len(cells(TINY))} runs" in told[0]
     assert victim.read_bytes() == whole
     assert tables(folder) == tables(study)
+
+
+DAMAGED = ["", "[]", '"x"', "{}", '{"turnaround_s": 5}', "scenario,seed,jobs,offe\nbase,1,"]
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_damaged_files_count_as_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "cells").mkdir()
+    cell = cells(TINY)[0]
+    (tmp_path / "cells" / f"{cell.key}.json").write_text(text)
+    (tmp_path / "headroom.csv").write_text(text)
+    assert runs.read(tmp_path, cell) is None
+    assert known_headroom(tmp_path / "headroom.csv") is None
 
 
 def test_headroom_of_jobs_that_scale_ideally_and_not_at_all() -> None:
@@ -256,6 +271,9 @@ def test_mistakes_are_one_sentence_with_a_remedy(tmp_path: Path) -> None:
     assert "something else than a study" in told("--out", str(tmp_path / "other"))
     assert "Go on with --preset demo" in told("--out", str(tmp_path / "old"), "--resume")
     assert "Add --resume" in told("--out", str(tmp_path / "old"))
-    for name in ("bad", "list"):
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "study.json").write_text('{"preset": ["x"]}')
+    assert "There is no study in" in told("--out", new, "--tables-only")
+    for name in ("bad", "list", "odd"):
         assert "is no study of advice" in told("--out", str(tmp_path / name), "--resume")
     assert not (tmp_path / "new").exists()

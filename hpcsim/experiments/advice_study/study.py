@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from hpcsim.errors import ExperimentError
 from hpcsim.experiments.advice_study import pictures, runs
+from hpcsim.experiments.advice_study.headroom import KEYS as HEADROOM_KEYS
 from hpcsim.experiments.advice_study.plan import Cell, cells, only, preset
 from hpcsim.experiments.advice_study.tables import by_class, on_common_horizon, paired
 from hpcsim.experiments.advice_study.targets import graded
@@ -80,6 +81,8 @@ def run(
     """
     size = preset(name)
     every, wanted, folder = cells(size), cells(only(size, factors, seeds)), Path(folder).resolve()
+    if tables_only and not (folder / PLAN).exists():
+        raise ExperimentError(f"There is no study in {folder}.", "Name the folder of one, or leave --tables-only out.")
     _prepare(name, folder, resume=resume or tables_only)
     with locked(folder):
         write_whole(folder / PLAN, json.dumps({"preset": name, **asdict(size)}, indent=1) + "\n")
@@ -111,8 +114,9 @@ def _prepare(name: str, folder: Path, *, resume: bool) -> None:
 def _preset_of(folder: Path) -> str:
     try:
         plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+        preset(plan["preset"])
         return str(plan["preset"])
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, ExperimentError) as error:
         raise ExperimentError(f"{folder / PLAN} is no study of advice.", "Give a new or empty folder.") from error
 
 
@@ -121,14 +125,27 @@ def _headroom(wanted: Sequence[Cell], folder: Path, tell: Callable[[str], object
     import pandas as pd
 
     path = folder / TABLES / HEADROOM
-    known = [pd.read_csv(path)] if path.exists() else []
-    done = {(row.scenario, row.seed) for table in known for row in table.itertuples()}
+    known = known_headroom(path)
+    done = set() if known is None else set(zip(known["scenario"], known["seed"], strict=True))
     firsts = {(cell.scenario.label, cell.seed): cell for cell in wanted if _has_own_jobs(cell)}
     new = [cell for key, cell in firsts.items() if key not in done]
     if new:
         tell(f"what there is to win, in {len(new)} scenarios and seeds")
-        table = pd.concat([*known, pd.DataFrame([runs.headroom_row(cell) for cell in new])], ignore_index=True)
+        found = pd.DataFrame([runs.headroom_row(cell) for cell in new])
+        table = found if known is None else pd.concat([known, found], ignore_index=True)
         write_whole(path, table.to_csv(index=False, lineterminator="\n"))
+
+
+def known_headroom(path: Path) -> pd.DataFrame | None:
+    """Return the whole rows of an earlier table; None where there is none, or the file is damaged."""
+    import pandas as pd
+
+    try:
+        known = pd.read_csv(path)
+    except (OSError, ValueError):
+        return None
+    wanted = ["scenario", "seed", *HEADROOM_KEYS]
+    return known.dropna() if list(known.columns) == wanted else None
 
 
 def _has_own_jobs(cell: Cell) -> bool:
@@ -164,7 +181,8 @@ def _collected(folder: Path, every: Sequence[Cell], errors: Sequence[str]) -> St
 
     found = runs.table_of(folder, every)
     if not len(found):
-        raise ExperimentError(f"No run has finished: {errors[0] if errors else 'none was tried'}", "Look at the error.")
+        told = f": {errors[0].rstrip('.')}" if errors else ""
+        raise ExperimentError(f"No run has finished{told}.", "Go on with --resume.")
     system = on_common_horizon(found)
     ratios = paired(system)
     classes = by_class(runs.class_rows(folder, every))
