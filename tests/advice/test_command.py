@@ -11,6 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hpcsim.cli import app
+from hpcsim.commands.advisor_specs import make_advisor
+from hpcsim.commands.policy_specs import split_spec
 from hpcsim.errors import HpcsimError
 from hpcsim.registry import find, make
 from tests.advice.test_front_advisor import BEFORE, learned
@@ -109,6 +111,11 @@ def test_folders_and_files_that_are_none_are_named(model: Path, tmp_path: Path) 
     for file in model.iterdir():
         (tmp_path / "cut" / file.name).write_bytes(file.read_bytes()[:20])
     assert "Save the model again" in told(tmp_path / "cut", "--job", "nodes=2")
+
+
+def test_a_rule_with_two_numbers_is_one_parameter_behind_a_name() -> None:
+    assert split_spec("advisor:rule=qa(8, 1),guard=true") == ("advisor", ["rule=qa(8, 1)", "guard=true"])
+    assert make_advisor("advisor:surrogate=scaling-law,rule=qa(8, 1)").rule == "qa(8, 1)"  # type: ignore[attr-defined]
 
 
 def test_what_to_add_is_said_where_nothing_is_known(model: Path) -> None:

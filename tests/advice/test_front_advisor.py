@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from hpcsim import Cluster, NodeGroup, Partition, registry, simulate
@@ -214,6 +215,15 @@ def test_online_refits_use_finished_jobs_only_and_repeat_to_the_byte() -> None:
     assert figure(first, "advice_advised") > 0
     again = run(online)
     assert first.jobs[ADVICE].equals(again.jobs[ADVICE])
+
+
+def test_the_latest_jobs_are_learned_from_with_all_that_was_known_when_they_came() -> None:
+    """Contexts of a refit to the last 20 jobs are those of a refit to all: what came before is not forgotten."""
+    by = FrontAdvisor(surrogate="scaling-law", least_jobs=10_000)
+    run(by)
+    whole, few = (by._experience.outcomes(most) for most in (10_000, 20))
+    assert len(few) == 20 < len(whole)
+    pd.testing.assert_frame_equal(few, whole.tail(20).reset_index(drop=True))
 
 
 def test_exploration_logs_how_likely_each_answer_was() -> None:
