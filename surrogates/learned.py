@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hpcsim.errors import InvalidArgument
+from hpcsim.errors import InvalidArgument, ResultError
 from hpcsim.surrogate import Prediction, Surrogate
 from hpcsim.surrogates import model_files
 from hpcsim.surrogates.conformal import WIDENING, Calibration, groups
@@ -168,7 +168,7 @@ class Learned(Surrogate):
         card, state = model_files.read(Path(folder), cls)
         with model_files.sound(Path(folder)):
             model = cls(**card["parameters"])
-            model._apps = np.array(card["apps"], dtype=float)
+            model._apps = _apps_of(card)
             model._calibration = Calibration.from_card(card["intervals"])
             model._facts = dict(card["train"])
             model._restore(state)
@@ -256,3 +256,11 @@ def valid(outcomes: Matrix) -> Matrix:
         raise InvalidArgument("A run time or power is not a number.", "Leave out the job, or set its power to NaN.")
     mended = outcomes.with_columns(run_s=np.maximum(run_s, 1.0), power_w=np.where(power_w > 0, power_w, np.nan))
     return mended.rows(np.argsort(outcomes["submit_s"], kind="stable"))
+
+
+def _apps_of(card: dict[str, Any]) -> Floats:
+    """Return the applications that a card lists. Raises `ResultError` where it was changed since."""
+    apps = np.array(card["apps"], dtype=float)
+    if apps.ndim != 1:
+        raise ResultError("The card holds no list of applications.", "Save the model again.")
+    return apps

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 from dataclasses import replace
 from importlib.util import find_spec
@@ -243,6 +244,19 @@ def test_jackknife_of_a_mean_is_its_student_interval() -> None:
     values = np.array([0.1, 0.4, 0.2, 0.9])
     found = jackknife(lambda ours, _: float(ours.mean()), values, values)
     assert found == pytest.approx(tuple(mean_interval(values)[:3]))
+
+
+def _dies(*_: Any) -> list[str]:
+    os._exit(9)
+
+
+def test_a_killed_worker_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PRESETS, "smoke", TINY)
+        patch.setattr(runs, "run_group", _dies)
+        patch.setattr(runs, "headroom_row", lambda _: {"scenario": "base", "seed": 1000})
+        with pytest.raises(ExperimentError, match="A worker was killed.*--resume"):
+            run("smoke", tmp_path / "study")
 
 
 def told(*arguments: str) -> str:

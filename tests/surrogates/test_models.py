@@ -230,6 +230,8 @@ CHANGES = [
         {"intervals": FEW_BOUNDS},
         {"intervals": CROSSED},
         {"apps": "x"},
+        {"apps": None},
+        {"apps": 5},
         {"files": [1]},
         {"files": {"a": 1}},
         {"train": 3},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import BrokenExecutor, Future, as_completed
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
@@ -18,6 +18,7 @@ from hpcsim.experiments.advice_study.tables import by_class, on_common_horizon, 
 from hpcsim.experiments.advice_study.targets import graded
 from hpcsim.experiments.executors import Processes
 from hpcsim.experiments.sweep_folder import locked, write_whole, writing
+from hpcsim.results.quantities import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +131,7 @@ def _headroom(wanted: Sequence[Cell], folder: Path, tell: Callable[[str], object
     firsts = {(cell.scenario.label, cell.seed): cell for cell in wanted if _has_own_jobs(cell)}
     new = [cell for key, cell in firsts.items() if key not in done]
     if new:
-        tell(f"what there is to win, in {len(new)} scenarios and seeds")
+        tell(f"what there is to win, in {count(len(new), 'set')} of jobs")
         found = pd.DataFrame([runs.headroom_row(cell) for cell in new])
         table = found if known is None else pd.concat([known, found], ignore_index=True)
         write_whole(path, table.to_csv(index=False, lineterminator="\n"))
@@ -162,11 +163,21 @@ def _work(waiting: Sequence[Cell], folder: Path, workers: int, tell: Callable[[s
         tasks = {pool.submit(runs.run_group, group, str(folder)): group for group in groups}
         done = 0
         for task in as_completed(tasks):
-            errors += task.result()
+            errors += _answer(task)
             done += len(tasks[task])
             first = tasks[task][0]
             tell(f"{done} of {len(waiting)} runs: {first.scenario.label}, seed {first.seed}")
     return errors
+
+
+def _answer(task: Future[list[str]]) -> list[str]:
+    """Return the errors of a group of cells. Raises `ExperimentError` where its worker was killed."""
+    try:
+        return task.result()
+    except BrokenExecutor as error:
+        raise ExperimentError(
+            "A worker was killed, by hand or for want of memory.", "Go on with --resume; take fewer --workers."
+        ) from error
 
 
 def _groups(waiting: Sequence[Cell]) -> Iterator[list[Cell]]:
