@@ -255,7 +255,7 @@ def test_a_killed_worker_is_one_sentence(tmp_path: Path) -> None:
         patch.setitem(PRESETS, "smoke", TINY)
         patch.setattr(runs, "run_group", _dies)
         patch.setattr(runs, "headroom_row", lambda _: {"scenario": "base", "seed": 1000})
-        with pytest.raises(ExperimentError, match="A worker was killed.*--resume"):
+        with pytest.raises(ExperimentError, match=r"A worker was killed.*--resume"):
             run("smoke", tmp_path / "study")
 
 

@@ -49,6 +49,15 @@ def test_the_timeline_has_both_times_in_the_queue() -> None:
     assert timeline["queued_node_s"].loc[399] == 4 * 120 + 10
 
 
+def test_a_first_wait_asks_for_what_was_advised() -> None:
+    """From 1 to 50 wait job 3, 1 x 10 node-seconds, and job 1 as it was advised, 1 x 399, not 4 x 120 as asked for."""
+    jobs = moldable(submit_s=[1, 0, 0])
+    result = simulate(jobs, Cluster.of_nodes(8), "fcfs", advisor=NARROW, scaling=IDEAL, check=True)
+    assert result.jobs["attempts"].tolist() == [2, 1, 1]
+    timeline = result.timeline.set_index("time_s")["queued_node_s"]
+    assert (timeline.loc[1], timeline.loc[50]) == (10 + 399, 0)
+
+
 def test_advice_kills_no_job_twice() -> None:
     """Killed on one node at 399 s, job 1 waits as asked for; whoever asks again changes nothing."""
     heard: list[int] = []
