@@ -60,6 +60,8 @@ def test_plan_varies_one_factor_at_a_time() -> None:
         changed = {name for name in Scenario.__slots__ if getattr(cell.scenario, name) != getattr(base, name)}
         assert len(changed - {"nodes"}) <= 1
     assert PRESETS["full"].seeds >= 10
+    law = {cell.arm.parameters.get("margin") for cell in cells(only(PRESETS["full"], ["margin"], 1))}
+    assert law == {None, *plan.LAW_MARGINS}
     assert {"fcfs", "ppo-gtrxl"} <= {cell.scenario.policy for cell in cells(PRESETS["demo"])}
 
 
@@ -226,7 +228,11 @@ def test_targets_are_met_missed_or_not_known() -> None:
         oracle: [(0.5, 0.94), (0.4, 0.96)],
         law: [(0.5, 0.9), (0.5, 0.9)],
     }
-    found = graded(runs_of(**two)).set_index(["target", "arm", "part"])
+    runs = runs_of(**two)
+    runs.loc[runs["arm"] == law, ["killed_share", "killed_by_advice_share"]] = [0.02, 0.05]
+    runs.loc[runs["arm"] == ours, "killed_share"] = 0.03
+    found = graded(runs).set_index(["target", "arm", "part"])
+    assert found.loc[("killed share less one law's", ours, "mean"), "value"] == pytest.approx(-0.04)
     assert found.loc[("turnaround", ours, "mean"), "value"] == pytest.approx(math.sqrt(0.3))
     assert found.loc[("turnaround", ours, "mean"), "met"]
     assert not found.loc[("turnaround", ours, "upper end"), "met"]  # two seeds leave it wide
