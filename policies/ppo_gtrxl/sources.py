@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hpcsim import registry
 from hpcsim.cluster import Cluster
 from hpcsim.errors import InvalidArgument
+from hpcsim.policies.learning.heads import always_keeps
 from hpcsim.policies.learning.reference import RuleCost
 from hpcsim.policies.learning.sequences import HarderPart, JobSequence, Windows
 from hpcsim.policies.orders import SAF, SJF
@@ -140,7 +141,9 @@ def validation_of(
 
 
 def _rule_cost(source: Source, config: TrainingConfig, rules: tuple[Any, ...]) -> RuleCost:
-    return RuleCost(source.cluster, config.objective, backfill=config.backfill or source.backfill, rules=rules)
+    backfill = config.backfill or source.backfill
+    keeps = config.keeps_heads or always_keeps(backfill)
+    return RuleCost(source.cluster, config.objective, backfill=backfill, keeps_heads=keeps, rules=rules)
 
 
 def _generate(mix: Mix, jobs: int, seed: int) -> Source:
