@@ -145,6 +145,7 @@ class CommittedHead(AskingPass):
                 yield from self._behind(head, system)
                 return
             yield Start(head)
+            self._refused_at = -1  # it took nodes that the last pass left over
 
     def _behind(self, head: Job, system: System) -> Iterable[Decision]:
         """Return what starts beside *head*.
