@@ -14,10 +14,12 @@ from hpcsim import registry
 from hpcsim.cluster import Cluster, NodeGroup, Partition
 from hpcsim.decision import Start
 from hpcsim.errors import HpcsimError
+from hpcsim.job import Job
 from hpcsim.policies import F1, FCFS, SAF, SJF, WFP3, Backfill, EasySJBF
 from hpcsim.policies.learning.heads import BACKFILLS, CommittedHead, OrderedHeads
 from hpcsim.policy import Order
 from hpcsim.registry import make
+from hpcsim.system import System
 from hpcsim.workload import Workload
 from tests.properties.workloads import MACHINE, workloads
 from tests.schedules import jobs, outcomes_of, run, simulation, starts
@@ -27,6 +29,16 @@ KEYS: dict[str, Any] = {
     "sjf": lambda row, limit, nodes: (limit, row),
     "saf": lambda row, limit, nodes: (limit * nodes, row),
 }
+
+
+class ByArrival(Order):
+    """The queue's own order, or shortest first: ties by their place in the log, whatever the heads' order."""
+
+    shortest: bool = False
+
+    def key(self, job: Job, system: System) -> Any:
+        """Return submit time and place, behind the request where that counts."""
+        return (job.limit_s if self.shortest else 0, job.submit_s, job.row)
 
 
 def start_times(workload: Workload, policy: Any, **options: Any) -> list[float]:
@@ -86,7 +98,7 @@ def test_heads_that_are_asked_for_anew_give_the_rule_itself(workload: Workload, 
     """A rule in an agent's place, asked at each pass, is that rule with backfilling: other code, the same schedule."""
     rule = Backfill(
         order=make("orders", order),
-        backfill_order=SJF() if backfill == "easy-sjbf" else FCFS(),
+        backfill_order=ByArrival(shortest=backfill == "easy-sjbf"),
         depth=0 if backfill == "none" else None,
     )
     anew = OrderedHeads(order=make("orders", order), backfill=backfill, keeps_heads=False)
@@ -99,7 +111,7 @@ def test_asked_anew_over_a_long_queue_they_are_the_rule_as_well(backfill: str) -
     log = registry.make("models", "lublin", jobs=500, nodes=64, load=2, seed=4)
     rule = Backfill(
         order=SAF(),
-        backfill_order=SJF() if backfill == "easy-sjbf" else FCFS(),
+        backfill_order=ByArrival(shortest=backfill == "easy-sjbf"),
         depth=0 if backfill == "none" else None,
     )
     ours = run(log, 64, OrderedHeads(order=SAF(), backfill=backfill, keeps_heads=False)).attempt_start_s
