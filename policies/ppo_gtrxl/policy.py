@@ -37,8 +37,8 @@ class PPOGTrXL(ChoosesHeads):
     Parameters:
         checkpoint: name of a network that comes with hpcsim (``slowdown``, ``wait``), or a file.
         backfill: what happens beside the head, see `hpcsim.policies.learning.heads.BACKFILLS`.
-        keeps_heads: the head stays until it starts; False: the network is asked anew at each pass, as rules are;
-            None: as it was in training, and where a protocol keeps heads, so.
+        keeps_heads: the head stays until it starts, as in training; False: the network is asked anew at each pass,
+            as rules are. None: it stays where the protocol keeps heads, and nowhere else.
         fallback: whose order chooses where the network cannot be trusted.
         must_start_after_s: a job that has waited longer comes next without asking, so that the network's
             taste for small jobs starves nobody; ``inf``: never; None: as the checkpoint has it.
@@ -53,21 +53,19 @@ class PPOGTrXL(ChoosesHeads):
     must_start_after_s: float | None = None
 
     def __post_init__(self) -> None:
-        self._trained = load_checkpoint(find_checkpoint(self.checkpoint))
         super().__post_init__()
         if not isinstance(self.fallback, Backfill):
             raise InvalidArgument(f"fallback is {self.fallback!r}.", "Give a backfilling policy, as EASY().")
         cap_s = self.must_start_after_s
         if cap_s is not None and not (isinstance(cap_s, int | float) and cap_s >= 0):
             raise InvalidArgument(f"must_start_after_s is {cap_s!r}.", "Give seconds, 0 or more, or inf for no cap.")
+        self._trained = load_checkpoint(find_checkpoint(self.checkpoint))
         self._cap_s = self._trained.view.must_start_after_s if cap_s is None else cap_s
         self._forward = Forward(self._trained.config, self._trained.weights)
         self._prior = HEURISTIC_PRIORS[self._trained.config.prior]
 
     def _keeps(self) -> bool:
-        if self.keeps_heads is None:
-            return self._trained.view.keeps_heads or always_keeps(self.backfill)
-        return self.keeps_heads
+        return always_keeps(self.backfill) if self.keeps_heads is None else self.keeps_heads
 
     @property
     def trained(self) -> Checkpoint:

@@ -33,7 +33,7 @@ class TrainingConfig:
         backfill: beside the heads in training, one of `hpcsim.policies.learning.heads.BACKFILLS`; None:
             each source's own.
         keeps_heads: a head stays until it starts; False: the network is asked anew at each pass, but where the
-            protocol keeps heads. The policy then does so as well.
+            protocol keeps heads.
         surrogate: ``truly``, Truly PPO, or ``clip``, PPO with a clipped ratio.
         clip: of the ratio, with ``clip``.
         delta, rollback, slope: of Truly PPO; see `losses.truly_objective`.

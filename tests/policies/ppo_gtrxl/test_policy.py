@@ -19,9 +19,9 @@ from hpcsim import Cluster, simulate
 from hpcsim.engine.simulation import Simulation
 from hpcsim.errors import HpcsimError, InvalidArgument
 from hpcsim.policies.learning.features import JOB_FEATURES
-from hpcsim.policies.learning.heads import BACKFILLS, OrderedHeads
+from hpcsim.policies.learning.heads import BACKFILLS, OrderedHeads, always_keeps
 from hpcsim.policies.orders import FCFS, SAF
-from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint, View
+from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint
 from hpcsim.policies.ppo_gtrxl.policy import PPOGTrXL
 from hpcsim.policies.ppo_gtrxl.seen_ranges import SeenRanges
 from hpcsim.policies.ppo_gtrxl.untrained import everything, network_config, untrained
@@ -57,19 +57,16 @@ def random_network(seed: int = 0) -> Checkpoint:
 def test_untrained_network_is_its_prior(saved: Save, backfill: str) -> None:
     policy = saved(untrained(network_config(prior="saf")), backfill=backfill)
     workload, cluster = crowded(), Cluster.of_processors(64)
-    rule = simulate(workload, cluster, OrderedHeads(order=SAF(), backfill=backfill))
+    rule = simulate(workload, cluster, OrderedHeads(order=SAF(), backfill=backfill, keeps_heads=always_keeps(backfill)))
     mine = simulate(workload, cluster, policy, check=True)
     assert mine.jobs["start_s"].tolist() == rule.jobs["start_s"].tolist()
     assert policy.counts["asked"] > 20
     assert policy.counts["out of distribution"] == policy.counts["no number"] == 0
 
 
-@pytest.mark.parametrize(("trained", "told", "does"), [(False, None, False), (False, True, True), (True, False, False)])
-def test_heads_are_kept_as_in_training_unless_told_otherwise(
-    saved: Save, trained: bool, told: bool | None, does: bool
-) -> None:
-    checkpoint = replace(untrained(network_config(prior="saf")), view=View(keeps_heads=trained))
-    policy = saved(checkpoint, keeps_heads=told)
+@pytest.mark.parametrize(("told", "does"), [(None, False), (True, True), (False, False)])
+def test_under_easy_it_is_asked_anew_unless_told_otherwise(saved: Save, told: bool | None, does: bool) -> None:
+    policy = saved(untrained(network_config(prior="saf")), keeps_heads=told)
     workload, cluster = crowded(), Cluster.of_processors(64)
     kept, anew = (
         simulate(workload, cluster, OrderedHeads(order=SAF(), keeps_heads=keeps)).jobs.start_s
@@ -79,9 +76,9 @@ def test_heads_are_kept_as_in_training_unless_told_otherwise(
     assert simulate(workload, cluster, policy).jobs.start_s.equals(kept if does else anew)
 
 
-def test_a_protocol_that_keeps_heads_keeps_those_of_a_network_trained_anew(saved: Save) -> None:
-    policy = saved(replace(random_network(), view=View(keeps_heads=False)), backfill="rlscheduler")
-    kept = saved(random_network(), backfill="rlscheduler")
+def test_a_protocol_that_keeps_heads_keeps_those_of_a_network(saved: Save) -> None:
+    policy = saved(random_network(), backfill="rlscheduler")
+    kept = saved(random_network(), backfill="rlscheduler", keeps_heads=True)
     workload, cluster = crowded(), Cluster.of_processors(64)
     assert simulate(workload, cluster, policy).jobs.start_s.equals(simulate(workload, cluster, kept).jobs.start_s)
 
@@ -111,7 +108,8 @@ def test_any_machine_will_do(saved: Save, nodes: int) -> None:
     assert (result.jobs["state"] == "COMPLETED").sum() > 150
 
 
-def test_cancelled_head_is_dropped(saved: Save) -> None:
+@pytest.mark.parametrize("keeps", [True, False])
+def test_cancelled_head_is_dropped(saved: Save, keeps: bool) -> None:
     """Four nodes, three of them held until 100 s. The smallest area, 4 nodes x 10 s, is the head.
 
     Beside it neither 2 nodes x 90 s fit nor may 1 node x 500 s start. Cancelled at 5 s, the head is 2 x 90,
@@ -120,7 +118,7 @@ def test_cancelled_head_is_dropped(saved: Save) -> None:
     workload = Workload.of(
         submit_s=[0, 1, 1, 2], run_s=[100, 10, 10, 10], nodes=[3, 4, 2, 1], limit_s=[100, 10, 90, 500]
     )
-    policy = saved(untrained(network_config(prior="saf")))
+    policy = saved(untrained(network_config(prior="saf")), keeps_heads=keeps)
     simulation = Simulation(workload, Cluster.of_nodes(4), policy)
     simulation.run(until=5)
     assert len(simulation.queue) == 3
