@@ -179,12 +179,12 @@ def test_job_that_waits_too_long_comes_first(saved: Save, cap_s: float | None, s
     """Four nodes; a job of 4 x 50 s, and 101 of 4 x 10 s, two of them at 0 s and one every 10 s after.
 
     The smallest area first, the long job waits for all others. At 200 s it has waited for 200 s, not more,
-    and another becomes the head; at 210 s the head is the long job, which starts at 220 s.
+    and another becomes the head, which is kept; at 210 s the head is the long job, which starts at 220 s.
     """
     smalls = [0.0, *(10.0 * at for at in range(100))]
     workload = Workload.of(submit_s=[0, *smalls], run_s=[50] + [10] * 101, nodes=[4] * 102, limit_s=[50] + [10] * 101)
     network = untrained(network_config(prior="saf"))
-    policy = saved(replace(network, view=replace(network.view, must_start_after_s=cap_s)))
+    policy = saved(replace(network, view=replace(network.view, must_start_after_s=cap_s)), keeps_heads=True)
     assert simulate(workload, Cluster.of_nodes(4), policy).jobs["start_s"].iloc[0] == start_s
     assert policy.counts["starving"] == (cap_s is not None)
     own = replace(policy, must_start_after_s=math.inf if cap_s else 200.0)  # the policy's own word goes first
