@@ -56,6 +56,9 @@ def print_table(
         table.add_row(*row)
     console = Console(highlight=False, markup=False, emoji=False)
     endless = console.options.update(max_width=MOST_WIDTH)
+    if console.measure(table, options=endless).maximum > console.width:
+        for one in table.columns:  # of a fixed width, figures give nothing up, and text alone is broken
+            one.width = one.min_width
     console.width = max(console.width, console.measure(table, options=endless).minimum)
     with console.capture() as text:  # rich would end the program by itself where the reader has gone
         console.print(table)
