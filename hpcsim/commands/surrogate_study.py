@@ -66,7 +66,7 @@ def surrogate_study(
 
 
 def _tell(done: int, total: int, left_s: float, label: str) -> None:
-    when = f", about {duration(left_s)} left" if done else ""
+    when = f", about {duration(math.ceil(left_s))} left" if done else ""
     say(f"{done:,} of {count(total, 'cell')}{when}: {label}")
 
 

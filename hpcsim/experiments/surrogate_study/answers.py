@@ -112,7 +112,7 @@ def page(
     seeds = len({cell.seed for cell, _ in results})
     funnel = ", ".join(f"{count:,} {what}" for what, count in results[0][1]["funnel"].items())
     parts = [
-        f"# Advisor study on {Path(data).name}",
+        f"# Surrogate study on {Path(data).name}",
         f"Jobs of the first seed: {funnel}. Means over {seeds} seeds, ± half the 95 % Student interval.",
         *([ONE_LOG] if is_one_log else []),
         "## Hypotheses",

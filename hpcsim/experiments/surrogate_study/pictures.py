@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from hpcsim.experiments import sweep_folder
 from hpcsim.experiments.surrogate_study.verdicts import Results
 from hpcsim.results import plots
 from hpcsim.results.palette import colours
+from hpcsim.results.statistics.student import mean_interval
 from hpcsim.search import is_on_front
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 MOST_FEATURES = 15
 INTERVAL = 0.9
 DASHES = ("-", "--", ":")
+MEANS = ": mean and 95 % interval over seeds"
 
 
 def draw_all(results: Results, folder: Path) -> None:
@@ -52,7 +55,9 @@ def _fronts(axes: Axes, results: Results) -> bool:
         _line(axes, np.array(truths[0], dtype=float), color="black", linewidth=2.5, linestyle="--", label="truth")
     for name, front in families.items():
         _line(axes, np.array(front["predicted"], dtype=float), color=chosen[name][0], marker=".", label=name)
-    axes.set(xscale="log", yscale="log", xlabel="run time in s", ylabel="power in W", title="fronts of one job")
+    axes.set(
+        xscale="log", yscale="log", xlabel="run time in s", ylabel="power in W", title="predicted fronts of one job"
+    )
     return bool(families)
 
 
@@ -73,10 +78,11 @@ def _volumes(axes: Axes, results: Results) -> bool:
     chosen = colours(lines)
     for place, (name, points) in enumerate(lines.items()):
         counts = sorted(points)
-        means = [float(np.mean(points[count])) for count in counts]
         dashes = DASHES[place % len(DASHES)]  # engines outnumber colours
-        axes.plot(counts, means, marker=".", label=name, color=chosen[name][0], linestyle=dashes)
-    axes.set(xscale="log", xlabel="evaluations", ylabel="share of the exact front's hypervolume", ylim=(None, 1.01))
+        _with_intervals(axes, counts, [points[count] for count in counts], name, chosen[name][0], dashes)
+    axes.set(xscale="log", xlabel="evaluations", ylabel="share of the exact front's hypervolume", ylim=(None, 1.02))
+    axes.set_title(f"how fast engines find the predicted front{MEANS}")
+    axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
     seen = sorted({count for points in lines.values() for count in points})
     axes.set_xticks(seen, [f"{count:g}" for count in seen])
     axes.set_xticks([], minor=True)
@@ -93,10 +99,21 @@ def _sampling(axes: Axes, results: Results) -> bool:
     chosen = colours(lines)
     for name, points in lines.items():
         rates = sorted(points)
-        means = [float(np.mean(points[rate])) for rate in rates]
-        axes.plot([*rates, 1.0], [*means, float(np.mean(whole))], marker=".", color=chosen[name][0], label=name)
-    axes.set(xlabel="share of the rows", ylabel="RMSE of log run time", xlim=(0, 1.02))
+        values = [*(points[rate] for rate in rates), whole]
+        _with_intervals(axes, [*rates, 1.0], values, name, chosen[name][0])
+    axes.set(xlabel="share of the rows", ylabel="RMSE of log run time", xlim=(0, 1.05))
+    axes.set_title(f"errors over how much is learned from{MEANS}")
     return bool(lines)
+
+
+def _with_intervals(
+    axes: Axes, places: Sequence[float], values: Sequence[Sequence[float]], label: str, colour: str, dashes: str = "-"
+) -> None:
+    """Draw the mean of each of *values* at *places*, and its 95 % Student interval where there is one."""
+    found = [mean_interval(part) for part in values]
+    reach = [0.0 if math.isnan(low) else (high - low) / 2 for _, low, high, _ in found]
+    means = [mean for mean, *_ in found]
+    axes.errorbar(places, means, reach, marker=".", capsize=2, elinewidth=0.8, color=colour, label=label, ls=dashes)
 
 
 def _masks(axes: Axes, results: Results) -> bool:
@@ -107,7 +124,7 @@ def _masks(axes: Axes, results: Results) -> bool:
     shares = {name: float(np.mean([one[name] or 0.0 for one in found])) for name in found[0]}
     largest = sorted(shares, key=lambda name: shares[name])[-MOST_FEATURES:]
     axes.barh(largest, [shares[name] for name in largest], color="#2a6f97")
-    axes.set(xlabel="share of TabNet's attention")
+    axes.set(xlabel="share of TabNet's attention", title=f"what TabNet looks at: the {len(largest)} largest shares")
     return True
 
 
@@ -130,6 +147,7 @@ def _calibration(axes: Axes, results: Results) -> bool:
         axes.plot(nominal, held, marker=".", color=chosen[name][0], label=name)
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8)
     axes.set(xlabel="promised share", ylabel="share of run times held", xlim=(0, 1), ylim=(0, 1))
+    axes.set_title("how much of the run times parts of the intervals hold")
     return bool(lines)
 
 
