@@ -6,11 +6,18 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from hpcsim.results.storage import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Column, Table
+
+LONGEST_WORD = 24
+"""Of a text in a table that is too wide: longer words are broken."""
 
 MOST_WIDTH = 10_000
 """Of a table in characters; a terminal that is narrower breaks its lines, and no figure is cut."""
@@ -57,13 +64,32 @@ def print_table(
     console = Console(highlight=False, markup=False, emoji=False)
     endless = console.options.update(max_width=MOST_WIDTH)
     if console.measure(table, options=endless).maximum > console.width:
-        for one in table.columns:  # of a fixed width, figures give nothing up, and text alone is broken
-            one.width = one.min_width
-    console.width = max(console.width, console.measure(table, options=endless).minimum)
+        _share_width(console, table, [headings, *rows])
     with console.capture() as text:  # rich would end the program by itself where the reader has gone
         console.print(table)
     typer.echo(typer.style(title, bold=True) + "\n")
     typer.echo(text.get())
+
+
+def _share_width(console: Console, table: Table, lines: Sequence[Sequence[str]]) -> None:
+    """Fix the widths of the columns of *table*: figures get all they need, text what is left, broken between words.
+
+    The console is widened where that is too little for the longest words.
+    """
+    from rich.cells import cell_len
+
+    wanted: list[tuple[Column, int]] = []
+    for column, texts in zip(table.columns, zip(*lines, strict=True), strict=True):
+        column.width = column.min_width
+        if column.width is None:
+            words = [cell_len(word) for text in texts for word in text.split()]
+            column.width = min(max(words, default=1), LONGEST_WORD)
+            wanted.append((column, max(map(cell_len, texts))))
+    least = console.measure(table, options=console.options.update(max_width=MOST_WIDTH)).minimum
+    console.width = max(console.width, least)
+    for _ in range(console.width - least if wanted else 0):
+        neediest, _ = max(wanted, key=lambda pair: pair[1] - (pair[0].width or 0))
+        neediest.width = (neediest.width or 0) + 1
 
 
 @contextmanager
