@@ -47,10 +47,14 @@ def surrogate_study(
     from hpcsim.experiments.surrogate_study import run_study
 
     settings = dict(parse_setting(text, "--read") for text in read or ())
-    with results_only():
-        answer = run_study(
-            data, out, preset=preset.value, reader=file_format, options=settings, resume=resume, progress=_tell
-        )
+    try:
+        with results_only():
+            answer = run_study(
+                data, out, preset=preset.value, reader=file_format, options=settings, resume=resume, progress=_tell
+            )
+    except KeyboardInterrupt:
+        say(f"Finished cells are kept in {out}: go on with --resume.")
+        raise
     if json:
         print_json(answer)
         return

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsim.errors import InvalidArgument
+from hpcsim.surrogates import boosting
 from hpcsim.surrogates.difficulty import difficulty, numeric_view
 from hpcsim.surrogates.sampling import Sampler, drawn, probabilities, sampler_of, uniforms
 from tests.surrogates.conftest import Log
@@ -187,3 +188,17 @@ def test_power_missing_in_one_job_does_not_silence_power(log: Log) -> None:
     almost = Sampler("difficulty", rate=0.3).sample(table).probability
     without = Sampler("difficulty", rate=0.3).sample(table.assign(power_w=math.nan)).probability
     assert np.corrcoef(whole, almost)[0, 1] > 0.9 > np.corrcoef(whole, without)[0, 1]
+
+
+def test_no_row_is_judged_by_a_model_that_has_seen_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[float] = []
+
+    def spy(features: np.ndarray, target: np.ndarray, wanted: np.ndarray, **settings: object) -> np.ndarray:
+        assert not set(features[:, 0].tolist()) & set(wanted[:, 0].tolist())
+        judged.extend(wanted[:, 0].tolist())
+        return np.zeros(len(wanted))
+
+    monkeypatch.setattr(boosting, "light_prediction", spy)
+    x = np.random.default_rng(0).permutation(101).astype(float)
+    difficulty(x[:, None], {"y": (x + 1, "regression")}, row_ids=x.astype(np.int64))
+    assert sorted(judged) == list(range(101))
