@@ -170,9 +170,7 @@ class Learned(Surrogate):
         card, state = model_files.read(Path(folder), cls)
         with model_files.sound(Path(folder)):
             model = cls(**card["parameters"])
-            model._apps = np.array(card["apps"], dtype=float)
-            if model._apps.ndim != 1 or np.any(np.diff(model._apps) <= 0):
-                raise ResultError(f"The applications of the card in {folder} do not ascend.", "Save the model again.")
+            model._apps = _apps_of(card)
             model._calibration = Calibration.from_card(card["intervals"])
             model._facts = dict(card["train"])
             model._restore(state)
@@ -273,3 +271,11 @@ def valid(outcomes: Matrix) -> Matrix:
             )
     mended = outcomes.with_columns(run_s=np.maximum(run_s, 1.0), power_w=np.where(power_w > 0, power_w, np.nan))
     return mended.rows(np.argsort(outcomes["submit_s"], kind="stable"))
+
+
+def _apps_of(card: dict[str, Any]) -> Floats:
+    """Return the applications that a card lists. Raises `ResultError` where it was changed since."""
+    apps = np.array(card["apps"], dtype=float)
+    if apps.ndim != 1 or np.any(np.diff(apps) <= 0):
+        raise ResultError("The card holds no ascending list of applications.", "Save the model again.")
+    return apps

@@ -11,9 +11,11 @@ import typer
 from hpcsim import registry
 from hpcsim.cluster import Cluster, NodeGroup
 from hpcsim.commands import options
+from hpcsim.commands.out_folder import check_file
 from hpcsim.commands.output import print_json, print_table, say
 from hpcsim.commands.policy_specs import parse_setting
 from hpcsim.errors import InvalidArgument
+from hpcsim.results.plots import check_format
 from hpcsim.results.quantities import MISSING, duration, number
 
 ROOMY = NodeGroup(nodes=1024, cores=10**6, gpus=10**6)
@@ -39,19 +41,23 @@ def advise(
     ] = None,
     cluster: options.ClusterFile = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", parser=options.path, metavar="FILE", help="Draw the counts into a PNG.")
+        Path | None,
+        typer.Option("--plot", parser=options.path, metavar="FILE", help="Draw the counts: .png, .svg or .pdf."),
     ] = None,
     anywhere: Annotated[bool, typer.Option("--anywhere", help="Also counts far from all experience.")] = False,
     json: options.Json = False,
 ) -> None:
     """Advise one job on its node count: the front, the choice, how sure that is, and why."""
+    if plot is not None:
+        check_file(plot)
+        check_format(plot)
     machine = Cluster(groups=(ROOMY,)) if cluster is None else Cluster.load(cluster)
     parameters: dict[str, Any] = {"surrogate": str(surrogate), "rule": rule, "support": not anywhere}
     if not surrogate.is_dir():
         raise InvalidArgument(f"There is no folder {surrogate}.", "Give the folder of a surrogate that was saved.")
     known = None if history is None else str(history)
     advisor = registry.make("advisors", "advisor", **parameters, history=known)
-    answer = advisor.answer(dict(parse_setting(text, "--job") for text in job), machine)
+    answer = advisor.answer(_fields(job), machine)
     if json:
         print_json(answer.to_dict())
     else:
@@ -59,8 +65,20 @@ def advise(
     if plot is not None:
         from hpcsim.results.advice_plot import draw_advice
 
+        plot.parent.mkdir(parents=True, exist_ok=True)
         draw_advice(answer.rows, answer.job.nodes, answer.advice.nodes, plot)
         say(f"Drawn in {plot}")
+
+
+def _fields(texts: list[str]) -> dict[str, Any]:
+    """Return the fields of a job that were typed, each once."""
+    fields: dict[str, Any] = {}
+    for text in texts:
+        key, value = parse_setting(text, "--job")
+        if key in fields:
+            raise InvalidArgument(f"The field '{key}' of the job is given twice.", "Give it once.")
+        fields[key] = value
+    return fields
 
 
 def _print_answer(answer: Any) -> None:
@@ -69,6 +87,8 @@ def _print_answer(answer: Any) -> None:
     headings = ("nodes", "run time", "90 % of jobs", "power, W", "energy, MJ", "")
     rows = [_row(answer, row) for row in _shown(answer)]
     print_table("The front of run time and power", headings, rows, left=0, last_is_text=True)
+    if answer.advice.reason == "kept-no-support":
+        say("Say more of the job (--job app_id=..., user_id=...), give what has run (--history), or add --anywhere.")
 
 
 def _shown(answer: Any) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from hpcsim.commands import options
 from hpcsim.commands.output import print_json, print_table, results_only, say
 from hpcsim.errors import ExperimentError
 from hpcsim.experiments.advice_study.plan import USERS
-from hpcsim.results.quantities import MISSING, percentage
+from hpcsim.results.quantities import MISSING, count, percentage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,21 +84,26 @@ def _print_headroom(table: pd.DataFrame) -> None:
 
 
 def _print_ratios(scenario: str, table: pd.DataFrame) -> None:
-    has_others = bool((table["arm"] != USERS).to_numpy()[table["others_turnaround_s"].notna()].any())
-    others = ["others"] if has_others else []
-    headings = ("advisor, rule", "turnaround", *others, "total energy", "busy", "load", "killed")
+    seeds = f"over {count(int(table['seeds'].max()), 'seed')}"
+    headings = ("advisor, rule", "turnaround", "total energy", "busy", "load", "killed")
     rows = [
         (
-            str(row["arm"]),
+            _unbroken(row["arm"]),
             _interval(row, "turnaround_s"),
-            *(_plain(row["others_turnaround_s"]) for _ in others),
             _interval(row, "total_energy_j"),
             *(_plain(row[name]) for name in ("busy_energy_j", "realised_load")),
             percentage(row["killed_share"] + row["killed_by_advice_share"]),
         )
         for row in table.to_dict("records")
     ]
-    print_table(f"{scenario}: ratios to the users' own over {table['seeds'].max()} seeds", headings, rows)
+    print_table(f"{scenario}: ratios to the users' own {seeds}", headings, rows)
+    parted = [
+        (_unbroken(row["arm"]), *(_interval(row, f"{who}_turnaround_s") for who in ("advised", "others")))
+        for row in table[(table["arm"] != USERS) & table["others_turnaround_s"].notna()].to_dict("records")
+    ]
+    if parted:
+        title = f"{scenario}: turnaround of those who take advice and of the others, ratios to the same jobs' own"
+        print_table(title, (headings[0], "advised", "others"), parted)
 
 
 def _print_targets(table: pd.DataFrame) -> None:
@@ -105,15 +111,20 @@ def _print_targets(table: pd.DataFrame) -> None:
         return
     rows = [
         (
-            f"{row['target']}: {row['arm']}" + ("" if row["scenario"] == "base" else f"; {row['scenario']}"),
+            f"{row['target']}: {_unbroken(row['arm'])}" + ("" if row["scenario"] == "base" else f"; {row['scenario']}"),
             ("" if row["part"] == "mean" else f"{row['part']} ") + row["bound"],
             f"{row['value']:.3f}" if math.isnan(row["low"]) else _span(row["value"], row["low"], row["high"]),
             {True: "met", False: "missed"}.get(row["met"], "not known"),
         )
         for row in table.to_dict("records")
     ]
-    title = f"What was asked for, over {table['seeds'].max()} seeds"
+    title = f"What the preset full is asked for, here over {count(int(table['seeds'].max()), 'seed')}"
     print_table(title, ("target", "asked", "found", ""), rows, last_is_text=True)
+
+
+def _unbroken(arm: object) -> str:
+    """Return the name of an arm with its rule as one word, which no narrow table breaks: ``qa(2,1)``."""
+    return re.sub(r",\s+(?=[^(]*\))", ",", str(arm))
 
 
 def _interval(row: dict[Any, Any], name: str) -> str:

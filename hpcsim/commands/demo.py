@@ -15,7 +15,7 @@ from hpcsim.commands.output import print_table
 from hpcsim.commands.progress import watch
 from hpcsim.commands.report_file import write_report_file
 from hpcsim.experiments.advice_demo import LOAD as ADVICE_LOAD
-from hpcsim.experiments.advice_demo import run_advice_demo
+from hpcsim.experiments.advice_demo import by_policy, run_advice_demo
 from hpcsim.experiments.demo import LOAD, run_demo
 from hpcsim.results.quantities import duration, number
 from hpcsim.results.result import Result
@@ -44,13 +44,16 @@ def demo(
         run_advice_demo(jobs=jobs, seed=seed, watch=watch) if advice else run_demo(jobs=jobs, seed=seed, watch=watch)
     )
     load = ADVICE_LOAD if advice else LOAD
-    title = f"Generated workload (load {load}, seed {seed}) on {shown.cluster.nodes} nodes"
+    of = "Advice on node counts: moldable jobs" if advice else "Generated workload"
+    title = f"{of} (load {load}, seed {seed}) on {shown.cluster.nodes} nodes"
     if advice:
         _print_advice(title, shown.results)
     else:
         print_comparison(title, compare(shown.results))
     path = (out / REPORT).absolute()
-    write_report_file(shown.results, path, title=title, pairs=against_first(shown.results, seed=seed))
+    together = by_policy(shown.results) if advice else [shown.results]
+    pairs = [pair for results in together for pair in against_first(results, seed=seed)]
+    write_report_file(shown.results, path, title=title, pairs=pairs)
     typer.echo(path)
 
 

@@ -13,11 +13,8 @@ import typer
 from hpcsim.results.storage import plain
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
     from rich.table import Column, Table
-
-LONGEST_WORD = 24
-"""Of a text in a table that is too wide: longer words are broken."""
 
 MOST_WIDTH = 10_000
 """Of a table in characters; a terminal that is narrower breaks its lines, and no figure is cut."""
@@ -54,42 +51,53 @@ def print_table(
         header_style="bold",
         padding=(0, 1, 0, 0),
     )
-    for column, heading in enumerate(headings):
-        is_text = column < left or (last_is_text and column == len(headings) - 1)
-        figures = () if is_text else (*heading.split(), *(row[column] for row in rows))
-        least = max(map(cell_len, figures), default=None)
-        table.add_column(heading, justify="left" if is_text else "right", overflow="fold", min_width=least)
+    for place, heading in enumerate(headings):
+        is_text = place < left or (last_is_text and place == len(headings) - 1)
+        cells = [row[place] for row in rows]
+        words = " ".join((heading, *cells)).split() if is_text else (*heading.split(), *cells)
+        least, most = (max(map(cell_len, texts), default=0) for texts in (words, (*heading.splitlines(), *cells)))
+        justify: JustifyMethod = "left" if is_text else "right"
+        table.add_column(
+            heading, justify=justify, overflow="fold", min_width=least, max_width=None if is_text else most
+        )
     for row in rows:
         table.add_row(*row)
     console = Console(highlight=False, markup=False, emoji=False)
-    endless = console.options.update(max_width=MOST_WIDTH)
-    if console.measure(table, options=endless).maximum > console.width:
-        _share_width(console, table, [headings, *rows])
+    _fit(table, console)
     with console.capture() as text:  # rich would end the program by itself where the reader has gone
         console.print(table)
     typer.echo(typer.style(title, bold=True) + "\n")
     typer.echo(text.get())
 
 
-def _share_width(console: Console, table: Table, lines: Sequence[Sequence[str]]) -> None:
-    """Fix the widths of the columns of *table*: figures get all they need, text what is left, broken between words.
+def _fit(table: Table, console: Console) -> None:
+    """Let text give way where *table* is too wide, then headings; where that is not enough, lines are broken.
 
-    The console is widened where that is too little for the longest words.
+    Left to itself rich would take from every column alike, the longest words of text included, and cut what is last.
     """
+    endless = console.options.update(max_width=MOST_WIDTH)
+    needs = console.measure(table, options=endless)
+    if needs.maximum > console.width:
+        figures = [column for column in table.columns if column.max_width is not None]
+        more = sum((column.max_width or 0) - (column.min_width or 0) for column in figures)
+        for column in table.columns:
+            has_room = column.max_width is not None and needs.minimum + more <= console.width
+            column.width = column.max_width if has_room else column.min_width
+        fixed = console.measure(table, options=endless).minimum
+        _widen([column for column in table.columns if column.max_width is None], console.width - fixed)
+        needs = console.measure(table, options=endless)
+    console.width = max(console.width, needs.minimum)
+
+
+def _widen(texts: list[Column], spare: int) -> None:
+    """Give each of *spare* characters to the column of *texts* that lacks most of them for its longest line."""
     from rich.cells import cell_len
 
-    wanted: list[tuple[Column, int]] = []
-    for column, texts in zip(table.columns, zip(*lines, strict=True), strict=True):
-        column.width = column.min_width
-        if column.width is None:
-            words = [cell_len(word) for text in texts for word in text.split()]
-            column.width = min(max(words, default=1), LONGEST_WORD)
-            wanted.append((column, max(map(cell_len, texts))))
-    least = console.measure(table, options=console.options.update(max_width=MOST_WIDTH)).minimum
-    console.width = max(console.width, least)
-    for _ in range(console.width - least if wanted else 0):
-        neediest, _ = max(wanted, key=lambda pair: pair[1] - (pair[0].width or 0))
-        neediest.width = (neediest.width or 0) + 1
+    lack = [max(cell_len(str(cell)) for cell in (one.header, *one.cells)) - (one.width or 0) for one in texts]
+    for _ in range(min(spare, sum(lack))):
+        place = lack.index(max(lack))
+        lack[place] -= 1
+        texts[place].width = (texts[place].width or 0) + 1
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def split_spec(spec: str) -> tuple[str, list[str]]:
 
 
 def _split(settings: str) -> list[str]:
-    """Split at commas, but not at those within quotes, brackets or braces."""
+    """Split at commas, but not at those within quotes, brackets, braces or, as in ``qa(2, 1)``, parentheses."""
     parts, depth, quote = [""], 0, ""
     for sign in settings:
         if quote:
@@ -66,7 +66,7 @@ def _split(settings: str) -> list[str]:
         elif sign in "\"'":
             quote = sign
         else:
-            depth += (sign in "[{") - (sign in "]}")
+            depth += (sign in "[{(") - (sign in "]})")
         if sign == "," and depth == 0 and not quote:
             parts.append("")
         else:

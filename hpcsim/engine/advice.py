@@ -67,7 +67,10 @@ class AdviceDesk:
             self._log.blame(f"on_end raised {type(error).__name__}: {error}")
 
     def _judge(self, asked: Job) -> tuple[Reason, Job]:
-        if not len(asked.allowed_nodes) or self._scalings.run_ratio(asked, asked.nodes) is None:
+        if (
+            not any(count != asked.nodes for count in asked.allowed_nodes)
+            or self._scalings.run_ratio(asked, asked.nodes) is None
+        ):
             return "kept-rigid", asked
         try:
             advice, lateness = self._asked(asked)

@@ -23,7 +23,8 @@ class AdvisedLife(JobLife):
 
     A job that reaches the limit that advice gave it, and would have ended within the one its user gave,
     was killed by advice: it is queued again, at the end, as its user asked for it; unless it could never
-    run so, be it for the machine or for the power cap by now: then it stays killed.
+    run so, be it for the machine or for the power cap by now: then it stays killed. From then on it is left
+    as it was asked for, so that no job is killed by advice twice.
 
     Attributes:
         desk: where advice is asked for.
@@ -47,8 +48,9 @@ class AdvisedLife(JobLife):
         """Ask about a waiting job again; it keeps its place in the queue. Returns the job that waits now.
 
         A promise made to the job as it was is void. The new job may turn out never to run; it is rejected.
+        Nobody is asked about a job that advice has killed.
         """
-        effective = self.desk.effective(job)
+        effective = job if job.row in self._spoilt else self.desk.effective(job)
         if effective == job:
             return job
         self.truth.move(effective)

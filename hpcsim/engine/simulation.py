@@ -235,7 +235,8 @@ class Simulation:
     def advise_again(self, job: Job) -> Job:
         """Ask the advisor about a waiting job again; return the job that waits now, in the same place.
 
-        The policy is told by `on_change`. Call it between passes, or in an open one.
+        The policy is told by `on_change`. Call it between passes, or in an open one. A job that advice has
+        killed stays as its user asked for it.
 
         Raises:
             Unsupported: the run has no advisor.

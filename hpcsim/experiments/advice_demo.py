@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from hpcsim import registry
@@ -46,3 +48,8 @@ def run_advice_demo(*, jobs: int, seed: int = 0, watch: Watch = unwatched) -> De
             policies = {label: registry.make("policies", name)}
             results |= dict(run_policies(now, cluster, policies, watch=watch, seed=seed, advisor=by))
     return Demo(now, cluster, results)
+
+
+def by_policy(results: Mapping[str, Result]) -> list[dict[str, Result]]:
+    """Return for each policy its result without advice and then that with it: what advice changes, not the policy."""
+    return [{label: results[label] for label in (name, f"{name}{ADVISED}")} for name in POLICIES]

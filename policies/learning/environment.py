@@ -62,6 +62,7 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
             WAIT lets time go on to the next event.
         backfill: beside a committed head, one of `hpcsim.policies.learning.heads.BACKFILLS`; default
             ``"easy"``.
+        keeps_heads: a committed head stays until it starts; False: the agent is asked anew at each pass.
         length: jobs in a sequence, None: all. Not for a `Sampler`, which has its own.
         skip_forced: decisions with a single valid action are taken without asking.
         max_decisions: cut the episode (truncated) after so many; None: never.
@@ -96,6 +97,7 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
         groups: int = 4,
         semantics: str = "commit",
         backfill: str | None = None,
+        keeps_heads: bool = True,
         length: int | None = 256,
         skip_forced: bool = True,
         max_decisions: int | None = None,
@@ -115,7 +117,7 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
                 "With semantics='start-or-wait' nothing is backfilled: the agent starts every job.",
                 "Leave backfill out, or take semantics='commit'.",
             )
-        committed(backfill or "easy")
+        committed(backfill or "easy", keeps=keeps_heads)
         if not 0 <= beta_per_s < math.inf:
             raise InvalidArgument(f"beta_per_s is {beta_per_s!r}.", "Give a rate per second, 0 for no discounting.")
         if max_decisions is not None and (isinstance(max_decisions, bool) or max_decisions < 1):
@@ -129,13 +131,21 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
         objectives = weighted(objective)
         for _, each, _ in objectives:
             each.open(self.cluster)
-        self._rules = Rules(can_wait, backfill or "easy", skip_forced, kill_at_limit, objectives, beta_per_s)
+        self._rules = Rules(
+            can_wait, backfill or "easy", keeps_heads, skip_forced, kill_at_limit, objectives, beta_per_s
+        )
         self._observer = Observer(window, groups, wait_cap_s=wait_cap_s)
         self._max_decisions = max_decisions
         self._on_invalid = on_invalid
         self._with_metrics = with_metrics
         self._unit_of = (
-            RuleCost(self.cluster, objective, backfill=backfill or "easy", kill_at_limit=kill_at_limit)
+            RuleCost(
+                self.cluster,
+                objective,
+                backfill=backfill or "easy",
+                keeps_heads=keeps_heads,
+                kill_at_limit=kill_at_limit,
+            )
             if normalise
             else None
         )

@@ -28,6 +28,7 @@ class Rules(NamedTuple):
 
     can_wait: bool
     backfill: str
+    keeps_heads: bool
     skip_forced: bool
     kill_at_limit: bool
     objectives: tuple[tuple[str, Objective, float], ...]
@@ -93,7 +94,11 @@ class Episode:
     def _open(self, skip_forced: bool) -> None:
         rules = self._rules
         self._skip_forced = skip_forced
-        self._pass: AskingPass = StartOrWait() if rules.can_wait else committed(rules.backfill, skip_forced=skip_forced)
+        self._pass: AskingPass = (
+            StartOrWait()
+            if rules.can_wait
+            else committed(rules.backfill, skip_forced=skip_forced, keeps=rules.keeps_heads)
+        )
         self._pass.reset(self._cluster)
         self._observer.reset(self._cluster)
         self._meter = Meter(

@@ -145,6 +145,7 @@ class CommittedHead(AskingPass):
                 yield from self._behind(head, system)
                 return
             yield Start(head)
+            self._refused_at = -1  # it took nodes that the last pass left over
 
     def _behind(self, head: Job, system: System) -> Iterable[Decision]:
         """Return what starts beside *head*.
@@ -258,7 +259,7 @@ def committed(backfill: str = "easy", *, skip_forced: bool = True, keeps: bool =
         )
     if not isinstance(keeps, bool):
         raise InvalidArgument(f"keeps_heads is {keeps!r}.", "Give true or false.")
-    if backfill.startswith("rlscheduler"):
+    if always_keeps(backfill):
         if not keeps:
             raise InvalidArgument(
                 "The protocol of RLScheduler keeps its heads.", "Leave keeps_heads out, or give another backfill."
@@ -267,23 +268,33 @@ def committed(backfill: str = "easy", *, skip_forced: bool = True, keeps: bool =
     return CommittedHead(backfill, skip_forced=skip_forced, keeps=keeps)
 
 
+def always_keeps(backfill: str) -> bool:
+    """Tell whether a protocol keeps its heads, whatever one would like."""
+    return backfill.startswith("rlscheduler")
+
+
 class ChoosesHeads(Policy):
     """Base of policies that choose heads: a subclass says which job comes next, in `choose`.
 
     Parameters:
         backfill: one of `BACKFILLS`.
-        keeps_heads: a head stays the head until it starts; False: `choose` is asked anew at each pass.
+        keeps_heads: a head stays the head until it starts; False: `choose` is asked anew at each pass. None: it
+            stays, unless a subclass knows better.
     """
 
     backfill: str = "easy"
-    keeps_heads: bool = True
+    keeps_heads: bool | None = None
 
     def __post_init__(self) -> None:
-        committed(self.backfill, keeps=self.keeps_heads)
+        committed(self.backfill, keeps=self._keeps())
+
+    def _keeps(self) -> bool:
+        """Return whether a head stays until it starts."""
+        return True if self.keeps_heads is None else self.keeps_heads
 
     def reset(self, cluster: Cluster, rng: np.random.Generator) -> None:
         """Forget everything. A subclass that overrides this calls ``super().reset(cluster, rng)``."""
-        self._pass = committed(self.backfill, keeps=self.keeps_heads)
+        self._pass = committed(self.backfill, keeps=self._keeps())
         self._pass.reset(cluster)
 
     def listeners(self) -> Sequence[Listener]:

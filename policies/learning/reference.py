@@ -24,6 +24,7 @@ class RuleCost:
         cluster: the machine.
         objective: what it costs, see `hpcsim.policies.learning.objectives`.
         backfill: beside the heads that the rule commits to.
+        keeps_heads: a head stays until it starts; else each pass looks anew.
         kill_at_limit: jobs end at their limits at the latest.
         rules: classes of orders; the least cost of them counts.
     """
@@ -34,12 +35,14 @@ class RuleCost:
         objective: Wanted = "bounded-slowdown",
         *,
         backfill: str = "easy",
+        keeps_heads: bool = True,
         kill_at_limit: bool = True,
         rules: tuple[type[Order], ...] = RULES,
     ) -> None:
         self._cluster = cluster
         self._objectives = weighted(objective)
         self._backfill = backfill
+        self._keeps_heads = keeps_heads
         self._kill_at_limit = kill_at_limit
         self._rules = rules
         self._known: dict[tuple[int, int, int, float], float] = {}
@@ -57,7 +60,7 @@ class RuleCost:
         simulation = Simulation(
             workload,
             self._cluster,
-            OrderedHeads(order=order, backfill=self._backfill),
+            OrderedHeads(order=order, backfill=self._backfill, keeps_heads=self._keeps_heads),
             recorders=[meter],
             kill_at_limit=self._kill_at_limit,
         )

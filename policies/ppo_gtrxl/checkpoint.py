@@ -39,12 +39,14 @@ class View:
     Attributes:
         window, groups, wait_cap_s: of `hpcsim.policies.learning.observation.Observer`.
         must_start_after_s: a job that has waited longer is chosen without asking; None: never.
+        keeps_heads: whether the head stays until it starts, as it did in training.
     """
 
     window: int = 16
     groups: int = 1
     wait_cap_s: float = 172_800.0
     must_start_after_s: float | None = None
+    keeps_heads: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,7 @@ def rules_of(config: TrainingConfig) -> Rules:
     return Rules(
         can_wait=False,
         backfill="easy",  # each task has its own
+        keeps_heads=config.keeps_heads,
         skip_forced=True,
         kill_at_limit=True,
         objectives=weighted(config.objective),

@@ -16,7 +16,7 @@ from hpcsim.job import Job
 from hpcsim.listener import Listener
 from hpcsim.policies.backfill import EASY, Backfill
 from hpcsim.policies.composition import each_once
-from hpcsim.policies.learning.heads import Ask, ChoosesHeads
+from hpcsim.policies.learning.heads import Ask, ChoosesHeads, always_keeps
 from hpcsim.policies.learning.observation import Observation, Observer
 from hpcsim.policies.learning.priors import HEURISTIC_PRIORS
 from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint, load_checkpoint
@@ -29,15 +29,16 @@ from hpcsim.system import System
 class PPOGTrXL(ChoosesHeads):
     """PPO-GTrXL: a gated transformer, trained by PPO, says which waiting job comes next.
 
-    The network is asked whenever a new head is needed and more than one job waits; the head it chooses
-    stays until it starts, unless told otherwise, and others are backfilled beside it. Of equal logits
+    The network is asked whenever a new head is needed and more than one job waits; others are backfilled
+    beside the head it chooses. Of equal logits
     the first slot of the window wins. Where what it sees is far from what it was trained on, or its
     answer is no number, the order of *fallback* chooses instead, which `counts` counts.
 
     Parameters:
         checkpoint: name of a network that comes with hpcsim (``slowdown``, ``wait``), or a file.
         backfill: what happens beside the head, see `hpcsim.policies.learning.heads.BACKFILLS`.
-        keeps_heads: the head stays until it starts; False: the network is asked anew at each pass, as rules are.
+        keeps_heads: the head stays until it starts; False: the network is asked anew at each pass, as rules are;
+            None: as it was in training, and where a protocol keeps heads, so.
         fallback: whose order chooses where the network cannot be trusted.
         must_start_after_s: a job that has waited longer comes next without asking, so that the network's
             taste for small jobs starves nobody; ``inf``: never; None: as the checkpoint has it.
@@ -47,21 +48,26 @@ class PPOGTrXL(ChoosesHeads):
 
     checkpoint: str = "slowdown"
     backfill: str = "easy"
-    keeps_heads: bool = True
+    keeps_heads: bool | None = None
     fallback: Backfill = field(default_factory=EASY)
     must_start_after_s: float | None = None
 
     def __post_init__(self) -> None:
+        self._trained = load_checkpoint(find_checkpoint(self.checkpoint))
         super().__post_init__()
         if not isinstance(self.fallback, Backfill):
             raise InvalidArgument(f"fallback is {self.fallback!r}.", "Give a backfilling policy, as EASY().")
         cap_s = self.must_start_after_s
         if cap_s is not None and not (isinstance(cap_s, int | float) and cap_s >= 0):
             raise InvalidArgument(f"must_start_after_s is {cap_s!r}.", "Give seconds, 0 or more, or inf for no cap.")
-        self._trained = load_checkpoint(find_checkpoint(self.checkpoint))
         self._cap_s = self._trained.view.must_start_after_s if cap_s is None else cap_s
         self._forward = Forward(self._trained.config, self._trained.weights)
         self._prior = HEURISTIC_PRIORS[self._trained.config.prior]
+
+    def _keeps(self) -> bool:
+        if self.keeps_heads is None:
+            return self._trained.view.keeps_heads or always_keeps(self.backfill)
+        return self.keeps_heads
 
     @property
     def trained(self) -> Checkpoint:

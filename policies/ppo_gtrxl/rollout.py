@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hpcsim.cluster import Cluster
 from hpcsim.policies.learning.episode import Episode, Rules
+from hpcsim.policies.learning.heads import always_keeps
 from hpcsim.policies.learning.observation import Observation, Observer
 from hpcsim.policies.learning.priors import HEURISTIC_PRIORS, Prior
 from hpcsim.policies.learning.sequences import JobSequence
@@ -55,9 +56,12 @@ class _Player:
         self.unit = task.unit
         self._cap_s = view.must_start_after_s
         observer = Observer(view.window, view.groups, wait_cap_s=view.wait_cap_s)
-        self.episode = Episode(task.sequence.workload, task.cluster, rules._replace(backfill=task.backfill), observer)
+        keeps = rules.keeps_heads or always_keeps(task.backfill)
+        its_rules = rules._replace(backfill=task.backfill, keeps_heads=keeps)
+        self.episode = Episode(task.sequence.workload, task.cluster, its_rules, observer)
         rng = None if task.seed is None else np.random.default_rng(task.seed)
-        self.draws = None if rng is None else rng.random(2 * len(task.sequence.workload) + 16)
+        # asked once a start, and once more a pass: one at each submit and each end
+        self.draws = None if rng is None else rng.random(3 * len(task.sequence.workload) + 16)
         self._before = self.episode.begin() + self._pass_by_the_starving()
 
     def step(self, action: int) -> float:

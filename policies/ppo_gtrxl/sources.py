@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hpcsim import registry
 from hpcsim.cluster import Cluster
 from hpcsim.errors import InvalidArgument
+from hpcsim.policies.learning.heads import always_keeps
 from hpcsim.policies.learning.reference import RuleCost
 from hpcsim.policies.learning.sequences import HarderPart, JobSequence, Windows
 from hpcsim.policies.orders import SAF, SJF
@@ -96,7 +97,7 @@ class Draws:
         self._sources, self._config = sources, config
         stretch = (SHORTEST_STRETCH, config.longest_stretch)
         self._windows = [Windows(source.workload, config.jobs, stretch=stretch) for source in sources]
-        self._costs = [_rule_cost(source, config, (SJF, SAF)) for source in sources]
+        self._costs = [rule_cost(source, config, (SJF, SAF)) for source in sources]
         self._pools: dict[tuple[int, int, int], HarderPart] = {}
 
     def draw(self, seed: int, update: int) -> list[Drawn]:
@@ -134,13 +135,16 @@ def validation_of(
         source = sources[at % len(sources)]
         length, stretch = min(jobs, len(source.workload)), (1.0, config.longest_stretch)
         sequence = Windows(source.workload, length, stretch=stretch).draw(rng)
-        cost = _rule_cost(source, config, (SAF,))(sequence)
+        cost = rule_cost(source, config, (SAF,))(sequence)
         drawn.append(Drawn(sequence, source.cluster, config.backfill or source.backfill, cost))
     return drawn
 
 
-def _rule_cost(source: Source, config: TrainingConfig, rules: tuple[Any, ...]) -> RuleCost:
-    return RuleCost(source.cluster, config.objective, backfill=config.backfill or source.backfill, rules=rules)
+def rule_cost(source: Source, config: TrainingConfig, rules: tuple[Any, ...]) -> RuleCost:
+    """Return what a sequence of *source* costs under the best of *rules*, who keep their heads as the network does."""
+    backfill = config.backfill or source.backfill
+    keeps = config.keeps_heads or always_keeps(backfill)
+    return RuleCost(source.cluster, config.objective, backfill=backfill, keeps_heads=keeps, rules=rules)
 
 
 def _generate(mix: Mix, jobs: int, seed: int) -> Source:

@@ -103,7 +103,12 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
     network = {**preset.network, **parts["network"]}
     network_config(**{key: value for key, value in network.items() if _is_choice(key)})
     try:
-        view = replace(preset.view, **parts["view"], must_start_after_s=training.must_start_after_s)
+        view = replace(
+            preset.view,
+            **parts["view"],
+            must_start_after_s=training.must_start_after_s,
+            keeps_heads=training.keeps_heads,
+        )
     except TypeError as error:
         raise InvalidArgument(f"A view has no such key: {error}.", "It has: window, groups, wait_cap_s.") from error
     sizes = {SIZES[name]: size for name, size in _sizes(parts).items()}

@@ -32,6 +32,8 @@ class TrainingConfig:
         objective: what is to be made small, by its name in `hpcsim.policies.learning.objectives`.
         backfill: beside the heads in training, one of `hpcsim.policies.learning.heads.BACKFILLS`; None:
             each source's own.
+        keeps_heads: a head stays until it starts; False: the network is asked anew at each pass, but where the
+            protocol keeps heads. The policy then does so as well.
         surrogate: ``truly``, Truly PPO, or ``clip``, PPO with a clipped ratio.
         clip: of the ratio, with ``clip``.
         delta, rollback, slope: of Truly PPO; see `losses.truly_objective`.
@@ -64,6 +66,7 @@ class TrainingConfig:
     pool_updates: int = 100
     objective: str = "bounded-slowdown"
     backfill: str | None = None
+    keeps_heads: bool = True
     surrogate: str = "truly"
     clip: float = 0.2
     delta: float = 0.02
@@ -93,6 +96,8 @@ class TrainingConfig:
                 raise InvalidArgument(
                     f"{name} is {getattr(self, name)!r}.", f"Give one of: {', '.join(map(str, known))}."
                 )
+        if not isinstance(self.keeps_heads, bool):
+            raise InvalidArgument(f"keeps_heads is {self.keeps_heads!r}.", "Give true or false.")
         for field in fields(self):
             value = getattr(self, field.name)
             if field.type == "int" and (type(value) is not int or value < _LEAST.get(field.name, 1)):

@@ -20,7 +20,7 @@ WHY = {
     "advised": "it costs least by the rule among the counts that may be advised",
     "kept-no-gain": "no count that may be advised is better by the rule than the one asked for",
     "kept-no-support": "too little is known of jobs like this at other counts",
-    "kept-deadline": "at every other count the job might run longer than the longest limit",
+    "kept-deadline": "every other count breaks a bound: that of the rule, or the partition's longest limit",
     "kept-declined": "this user takes no advice",
 }
 

@@ -54,7 +54,7 @@ def described_job(settings: dict[str, Any], cluster: Cluster) -> Job:
             )
         wanted, is_good = FIELDS[name]
         if not is_good(value):
-            raise InvalidArgument(f"The {name} of the job is {value!r}.", f"Give {wanted}.")
+            raise InvalidArgument(f"The field '{name}' of the job is {value!r}.", f"Give {wanted}.")
     if "nodes" not in settings:
         raise InvalidArgument("The job says nothing of its nodes.", "Add nodes=4, as many as it asks for.")
     nodes = settings["nodes"]

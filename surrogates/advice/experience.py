@@ -59,9 +59,9 @@ class Experience:
 
         if not self._jobs:
             return pd.DataFrame(columns=list(OUTCOME_COLUMNS)) if self._before is None else self._before.tail(most)
-        jobs, ends = self._jobs[-most:], self._ends[-most:]
-        ran = dict(zip(("nodes", "run_s", "power_w", "end_s", "wait_s"), np.array(ends).T, strict=True))
-        own = contexts_table(jobs, self._all_ended(jobs, ran))
+        ran = dict(zip(("nodes", "run_s", "power_w", "end_s", "wait_s"), np.array(self._ends).T, strict=True))
+        own = contexts_table(self._jobs[-most:], self._all_ended(ran))
+        ran = {name: values[-most:] for name, values in ran.items()}
         for feature, total in TOTALS.items():
             own[total] = own[feature] * ran["nodes"]
         own = own.assign(**ran, energy_j=ran["power_w"] * ran["run_s"], max_power_w=np.nan)[list(OUTCOME_COLUMNS)]
@@ -69,11 +69,11 @@ class Experience:
             return own
         return pd.concat([self._before.tail(most - len(own)), own], ignore_index=True)
 
-    def _all_ended(self, jobs: list[Job], ran: dict[str, Floats]) -> pd.DataFrame:
-        """Return everything that contexts of *jobs* may have seen."""
+    def _all_ended(self, ran: dict[str, Floats]) -> pd.DataFrame:
+        """Return everything that contexts may have seen: all that has ended, however few jobs are learned from."""
         import pandas as pd
 
-        people = np.array([who(job) for job in jobs])
+        people = np.array([who(job) for job in self._jobs])
         ended = pd.DataFrame({"user_id": people[:, 0], "app_id": people[:, 1]} | ran)[list(ENDED_COLUMNS)]
         if self._before is None:
             return ended

@@ -22,6 +22,8 @@ from hpcsim.surrogates.advisors import kept, whole_limit_s
 from hpcsim.system import System
 
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Places = NDArray[np.int64]
 
 FALLBACK = rules.parse("deadline(1.2)")
 """Chooses in place of a rule that looks at the queue where nobody can say how long a job would wait."""
@@ -42,7 +44,8 @@ class RuleAdvisor(Advisor):
         depth: how many waiting jobs are planned one by one.
         adoption, adoption_seed: share of users who take advice, and which.
         power_budget_w: watts that the machine must not exceed by what is known.
-        exploration: share of jobs that get another count near the request, for the sake of learning.
+        exploration: share of jobs that get another count near the request, for the sake of learning: one that
+            `support`, the rule or the guard may close, but not the longest limit or the power budget.
     """
 
     rule: str = "qa(2, 1)"
@@ -99,33 +102,47 @@ class RuleAdvisor(Advisor):
             return kept(job, "kept-no-support")
         if len(places) < len(forecast.nodes):
             forecast = forecast.at(places)
-        return self._choose(job, forecast.widened(self.margin) if self.margin else forecast, system)
+        with np.errstate(over="ignore", invalid="ignore"):  # of figures beyond all reason; no such count is chosen
+            return self._choose(job, forecast.widened(self.margin) if self.margin else forecast, system)
 
     def _choose(self, job: Job, forecast: Forecast, system: System) -> Advice:
         most_s = candidates.most_limit_s(job, system.cluster)
         limits_s = candidates.limits_s(job, forecast, most_s)
         rule, waits_s = self._waits(job, forecast, limits_s, system)
-        is_open, reason = self._open(forecast, most_s, waits_s, system)
+        is_possible = self._possible(forecast, most_s, waits_s, system)
+        is_open, reason = self._open(forecast, is_possible)
+        cost = self._costs(rule, forecast, is_open, rules.Moment(waits_s, len(system.queue), system.cluster.nodes))
+
+        def never_runs(place: int) -> bool:
+            advised = job.advised(int(forecast.nodes[place]), whole_limit_s(job, float(limits_s[place])))
+            return place != forecast.asked and bool(system.cluster.never_runs(advised))
+
+        greedy = int(np.argmin(cost))
+        while math.isfinite(cost[greedy]) and never_runs(greedy):
+            cost[greedy] = np.inf
+            greedy = int(np.argmin(cost))
+        if not math.isfinite(cost[greedy]):
+            greedy, reason = forecast.asked, "kept-deadline"
+        chosen, propensity = greedy, 1.0
+        if self.exploration:
+            chosen, propensity = self._explored(greedy, _near(forecast, is_possible, never_runs))
+        front = _front(forecast)
+        if chosen == forecast.asked:
+            return kept(job, reason, front, propensity)
+        limit_s = whole_limit_s(job, float(limits_s[chosen]))
+        nodes = int(forecast.nodes[chosen])
+        return Advice(nodes=nodes, limit_s=limit_s, reason="advised", front=front, propensity=propensity)
+
+    def _costs(self, rule: rules.Rule, forecast: Forecast, is_open: Mask, moment: rules.Moment) -> Floats:
+        """Return what each count costs; ``inf`` where it is closed, or by no rule a number."""
         cautious_s = forecast.run_s * np.exp(self.caution * forecast.doubt)
         seen = Forecast(
             forecast.nodes, cautious_s, forecast.upper_run_s, forecast.power_w, forecast.supported, forecast.asked
         )
-        moment = rules.Moment(waits_s, len(system.queue), system.cluster.nodes)
         if self.guard and moment.waiting:
-            is_open &= candidates.spends_no_more(seen)
-        is_open[forecast.asked] = True
-        cost = np.where(is_open, rules.costs(rule, seen, moment), np.inf)
-        greedy = forecast.asked if not np.isfinite(cost).any() else int(np.argmin(cost))
-        chosen, propensity = self._explored(greedy, forecast, candidates.clears_limit(forecast, most_s))
-        front = _front(forecast)
-        if chosen == forecast.asked:
-            reason = "kept-deadline" if not math.isfinite(cost[greedy]) else reason
-            return kept(job, reason, front, propensity)
-        limit_s = whole_limit_s(job, float(limits_s[chosen]))
-        nodes = int(forecast.nodes[chosen])
-        if system.cluster.never_runs(job.advised(nodes, limit_s)):
-            return kept(job, "kept-deadline", front)
-        return Advice(nodes=nodes, limit_s=limit_s, reason="advised", front=front, propensity=propensity)
+            is_open = is_open & candidates.spends_no_more(seen)
+        cost = rules.costs(rule, seen, moment)
+        return np.where(is_open & np.isfinite(cost), cost, np.inf)
 
     def _waits(self, job: Job, forecast: Forecast, limits_s: Floats, system: System) -> tuple[rules.Rule, Floats]:
         """Return the rule that can be used, and the wait at each count; 0 where the rule does not ask."""
@@ -138,10 +155,16 @@ class RuleAdvisor(Advisor):
             return (FALLBACK if self._rule.needs_waits else self._rule), nothing
         return self._rule, waits_s
 
-    def _open(
-        self, forecast: Forecast, most_s: float, waits_s: Floats, system: System
-    ) -> tuple[NDArray[np.bool_], Reason]:
-        """Return which counts may be advised, and the reason to give if the request stands."""
+    def _possible(self, forecast: Forecast, most_s: float, waits_s: Floats, system: System) -> Mask:
+        """Return at which counts the job keeps the longest limit and the power budget, by all that is known."""
+        is_possible = candidates.clears_limit(forecast, most_s)
+        if math.isfinite(self.power_budget_w):
+            budget = self.power_budget_w
+            is_possible &= candidates.within_budget(forecast, waits_s, system.cluster, system.power_w, budget)
+        return is_possible
+
+    def _open(self, forecast: Forecast, is_possible: Mask) -> tuple[Mask, Reason]:
+        """Return which counts may be advised, that asked for among them, and the reason to give if it stands."""
         is_open = np.ones(len(forecast.nodes), dtype=bool)
         others = np.arange(len(is_open)) != forecast.asked
         reason: Reason = "kept-no-gain"
@@ -150,27 +173,27 @@ class RuleAdvisor(Advisor):
             if not (is_open & others).any():
                 reason = "kept-no-support"
         had_some = bool((is_open & others).any())
-        is_open &= candidates.clears_limit(forecast, most_s)
-        if math.isfinite(self.power_budget_w):
-            budget = self.power_budget_w
-            is_open &= candidates.within_budget(forecast, waits_s, system.cluster, system.power_w, budget)
+        is_open &= is_possible
         if had_some and not (is_open & others).any():
             reason = "kept-deadline"
+        is_open[forecast.asked] = True
         return is_open, reason
 
-    def _explored(self, greedy: int, forecast: Forecast, may: NDArray[np.bool_]) -> tuple[int, float]:
-        """Return the place to take, now and then another one near the request, and how likely that choice was."""
-        if not self.exploration:
-            return greedy, 1.0
-        asked = forecast.nodes[forecast.asked]
-        near = (forecast.nodes * 2 >= asked) & (forecast.nodes <= 2 * asked) & (forecast.nodes != asked) & may
-        places = np.flatnonzero(near)
+    def _explored(self, greedy: int, places: Places) -> tuple[int, float]:
+        """Return the place to take, now and then one of *places*, and how likely that choice was."""
         draw, pick = self._rng.random(2)
         if not len(places):
             return greedy, 1.0
         chosen = int(places[int(pick * len(places))]) if draw < self.exploration else greedy
         by_chance = self.exploration / len(places) if chosen in places else 0.0
         return chosen, by_chance + (1 - self.exploration if chosen == greedy else 0.0)
+
+
+def _near(forecast: Forecast, is_possible: Mask, never_runs: Callable[[int], bool]) -> Places:
+    """Return the places of other counts between half and twice the one asked for at which the job can run."""
+    asked = forecast.nodes[forecast.asked]
+    near = (forecast.nodes * 2 >= asked) & (forecast.nodes <= 2 * asked) & (forecast.nodes != asked) & is_possible
+    return np.array([place for place in np.flatnonzero(near).tolist() if not never_runs(place)], dtype=np.int64)
 
 
 def _front(forecast: Forecast) -> tuple[tuple[int, float, float], ...]:

@@ -32,7 +32,7 @@ class Parameter:
     name: str
     default: float | None
     least: float = 0.0
-    most: float = math.inf
+    most: float = 1e6
 
 
 SIGNATURES: dict[str, tuple[Parameter, ...]] = {
@@ -40,7 +40,7 @@ SIGNATURES: dict[str, tuple[Parameter, ...]] = {
     "deadline": (Parameter("share of the user's run time", 1.2, 0.01),),
     "slowdown": (Parameter("slowdown", 0.2),),
     "weighted": (Parameter("weight of the run time", 0.5, 0.0, 1.0),),
-    "cap": (Parameter("power cap in watts", None),),
+    "cap": (Parameter("power cap in watts", None, 0.0, math.inf),),
     **dict.fromkeys(("energy", "edp", "ed2p", "knee", "knee-energy", "fastest"), ()),
 }
 """The rules and their parameters."""
@@ -155,7 +155,7 @@ def _checked(text: str, parameter: Parameter, given: float | None) -> float:
     if value is None:
         raise InvalidArgument(f"The rule '{text}' lacks its {parameter.name}.", "Write it as cap(5000).")
     if not parameter.least <= value <= parameter.most or not math.isfinite(value):
-        most = "" if parameter.most == math.inf else f" to {parameter.most:g}"
+        most = "" if parameter.most == math.inf else f" to {parameter.most:,g}"
         raise InvalidArgument(
             f"The {parameter.name} of the rule '{text}' is {value:g}.", f"Give a number from {parameter.least:g}{most}."
         )

@@ -11,6 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hpcsim.cli import app
+from hpcsim.commands.advisor_specs import make_advisor
+from hpcsim.commands.policy_specs import split_spec
 from hpcsim.errors import HpcsimError
 from hpcsim.registry import find, make
 from tests.advice.test_front_advisor import BEFORE, learned
@@ -63,8 +65,14 @@ def test_plot_is_drawn_and_a_place_that_cannot_be_written_is_named(model: Path, 
     ran = advise(model, "--job", "nodes=4", "--plot", str(tmp_path / "job.png"))
     assert ran.exit_code == 0
     assert (tmp_path / "job.png").read_bytes().startswith(b"\x89PNG")
-    assert "ends in .png" in told(model, "--job", "nodes=4", "--plot", str(tmp_path / "no" / "job.png"))
-    assert "Known" not in told(model, "--job", "nodes=4", "--plot", str(tmp_path / "job.weird"))
+    assert advise(model, "--job", "nodes=4", "--plot", str(tmp_path / "new" / "job.svg")).exit_code == 0
+    assert "<svg" in (tmp_path / "new" / "job.svg").read_text(encoding="utf-8")
+    for place, words in (("job.weird", "none of .png, .svg, .pdf"), ("job", "none of .png"), ("new", "is a folder")):
+        found = told(model, "--job", "nodes=4", "--plot", str(tmp_path / place))
+        assert words in found
+        assert "Keep" not in found  # refused before anything is asked
+    assert "is not a folder" in told(model, "--job", "nodes=4", "--plot", str(tmp_path / "job.png" / "x.png"))
+    assert not (tmp_path / "job").exists()
 
 
 @pytest.mark.parametrize(
@@ -75,11 +83,12 @@ def test_plot_is_drawn_and_a_place_that_cannot_be_written_is_named(model: Path, 
         (["nodes=0"], "whole number from 1"),
         (["nodes=1.5"], "whole number from 1"),
         (["nodes=nan"], "whole number from 1"),
+        (["nodes=8", "nodes=9"], "'nodes' of the job is given twice"),
         (["nodes=1000000000"], "the machine has 1024"),
         (["nodes=8", "limit_s=abc"], "seconds above 0"),
         (["nodes=8", "limit_s=nan"], "seconds above 0"),
         (["nodes=8", "limit_s=-1"], "seconds above 0"),
-        (["nodes=8", "submit_s=inf"], "submit_s of the job is inf"),
+        (["nodes=8", "submit_s=inf"], "'submit_s' of the job is inf"),
         (["nodes=8", "limit=60"], "Did you mean 'limit_s'"),
         (["nodes=8", "requested=3"], "no field 'requested'"),
         (["nodes=8", "app_id=[1, 2]"], "or a name"),
@@ -102,6 +111,23 @@ def test_folders_and_files_that_are_none_are_named(model: Path, tmp_path: Path) 
     for file in model.iterdir():
         (tmp_path / "cut" / file.name).write_bytes(file.read_bytes()[:20])
     assert "Save the model again" in told(tmp_path / "cut", "--job", "nodes=2")
+
+
+def test_a_rule_with_two_numbers_is_one_parameter_behind_a_name() -> None:
+    assert split_spec("advisor:rule=qa(8, 1),guard=true") == ("advisor", ["rule=qa(8, 1)", "guard=true"])
+    assert make_advisor("advisor:surrogate=scaling-law,rule=qa(8, 1)").rule == "qa(8, 1)"  # type: ignore[attr-defined]
+
+
+def test_what_to_add_is_said_where_nothing_is_known(model: Path) -> None:
+    about = ["--job", "nodes=4"]
+    assert "add --anywhere" in advise(model, *about).stderr
+    assert not advise(model, *about, "--json").stderr
+    assert "--anywhere" not in advise(model, *about, "--anywhere").stderr
+
+
+def test_a_rule_that_no_count_can_keep_is_not_blamed_on_a_limit(model: Path) -> None:
+    shown = advise(model, "--job", "nodes=4", "--anywhere", "--rule", "cap(1)").output
+    assert shown.startswith("Keep 4 nodes: every other count breaks a bound: that of the rule, or")
 
 
 def test_wide_nodes_are_no_obstacle_where_no_machine_is_described(model: Path) -> None:

@@ -57,4 +57,8 @@ def test_a_plain_install_shows_it(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     for label in ("fcfs, advised", "easy, advised", "ppo-gtrxl, advised", "killed by"):
         assert label in ran.stdout
-    assert (tmp_path / "report.html").exists()
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Advice on node counts" in page
+    assert "ppo-gtrxl, advised against ppo-gtrxl" in page  # advice is compared, and not the policy
+    assert "against fcfs" in page
+    assert "easy against fcfs" not in page

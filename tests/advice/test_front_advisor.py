@@ -11,17 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from hpcsim import Cluster, registry, simulate
+from hpcsim import Cluster, NodeGroup, Partition, registry, simulate
 from hpcsim.advisor import Advice, Advisor
 from hpcsim.errors import InvalidArgument, PolicyCheckFailed, UnknownName, Unsupported
 from hpcsim.job import Job
+from hpcsim.profile import Profile
 from hpcsim.results.result import Result
 from hpcsim.scaling import TRUTH
 from hpcsim.surrogate import Prediction, Surrogate
+from hpcsim.surrogates.advice.forecast import Forecast
 from hpcsim.surrogates.advice.front_advisor import FrontAdvisor
 from hpcsim.surrogates.advice.oracle import Oracle
+from hpcsim.surrogates.advice.rule_advisor import RuleAdvisor
 from hpcsim.surrogates.features import outcomes_table
 from hpcsim.testing import check_advisor, verify
 from hpcsim.testing.advisor_trials import machine, moldable_jobs
@@ -213,6 +217,15 @@ def test_online_refits_use_finished_jobs_only_and_repeat_to_the_byte() -> None:
     assert first.jobs[ADVICE].equals(again.jobs[ADVICE])
 
 
+def test_the_latest_jobs_are_learned_from_with_all_that_was_known_when_they_came() -> None:
+    """Contexts of a refit to the last 20 jobs are those of a refit to all: what came before is not forgotten."""
+    by = FrontAdvisor(surrogate="scaling-law", least_jobs=10_000)
+    run(by)
+    whole, few = (by._experience.outcomes(most) for most in (10_000, 20))
+    assert len(few) == 20 < len(whole)
+    pd.testing.assert_frame_equal(few, whole.tail(20).reset_index(drop=True))
+
+
 def test_exploration_logs_how_likely_each_answer_was() -> None:
     jobs = run(advisor(exploration=0.5, guard=False)).jobs
     explored = jobs[jobs["advice_propensity"] < 1]
@@ -222,6 +235,86 @@ def test_exploration_logs_how_likely_each_answer_was() -> None:
     odd = explored[(explored["advice_propensity"] < 0.5)]
     assert near[odd.index].between(0.5, 2).all()
     assert (run(advisor()).jobs["advice_propensity"] == 1).all()
+
+
+class Quiet:
+    """A machine on which nothing runs and nobody waits, and that plans nothing."""
+
+    now_s, ends_seen, power_w = 1e9, 0, 0.0
+    queue: tuple[Job, ...] = ()
+
+    def __init__(self, cluster: Cluster | None = None) -> None:
+        self.cluster = Cluster.of_nodes(32) if cluster is None else cluster
+
+    def profile(self) -> Any:
+        raise Unsupported("This system plans nothing.", "Ask another.")
+
+
+class Free(Quiet):
+    """A machine on which all nodes are free for ever."""
+
+    def profile(self) -> Profile:
+        return Profile(self.now_s, self.cluster.nodes)
+
+
+def with_most(nodes: int) -> Cluster:
+    """Return a machine of 32 nodes with jobs of at most *nodes*."""
+    part = Partition(name="all", groups=("nodes",), max_nodes=nodes)
+    return Cluster(groups=(NodeGroup(nodes=32),), partitions=(part,))
+
+
+def test_where_the_best_count_could_never_run_the_next_best_is_advised() -> None:
+    job = next(job for job in JOBS.jobs() if job.nodes == 4 and len(job.allowed_nodes) > 9)
+    by = advisor(rule="fastest", support=False, caution=0.0)
+    free, held = (by.advise(job, Quiet(machine)).nodes for machine in (with_most(32), with_most(6)))  # type: ignore[arg-type]
+    assert free > 6
+    assert held == max(count for count in job.allowed_nodes if count <= 6)
+
+
+def test_what_is_logged_is_how_often_each_answer_is_given() -> None:
+    """Of 4,000 questions about one job each answer comes as often as it says, within four standard errors."""
+    job, system = next(job for job in JOBS.jobs() if job.nodes == 8 and len(job.allowed_nodes) > 9), Quiet()
+    by = advisor(rule="deadline(1.2)", exploration=0.3, support=False)
+    answers = [by.advise(job, system) for _ in range(4_000)]  # type: ignore[arg-type]
+    likely = {answer.nodes: answer.propensity for answer in answers}
+    assert {answer.propensity for answer in answers} == set(likely.values())
+    assert sum(likely.values()) == pytest.approx(1)
+    assert len(likely) > 5
+    for nodes, share in likely.items():
+        found = sum(answer.nodes == nodes for answer in answers) / 4_000
+        assert abs(found - share) < 4 * (share * (1 - share) / 4_000) ** 0.5
+
+
+def test_exploration_opens_no_count_beyond_the_power_budget_or_the_machine() -> None:
+    jobs = run(advisor(exploration=1.0, power_budget_w=1.0)).jobs
+    assert jobs["nodes"].equals(jobs["requested_nodes"])
+    job = next(job for job in JOBS.jobs() if job.nodes == 8 and len(job.allowed_nodes) > 9)
+    by = advisor(rule="deadline(1.2)", exploration=1.0, support=False)
+    wide, held = (
+        {by.advise(job, Quiet(with_most(most))).nodes for _ in range(200)}  # type: ignore[arg-type]
+        for most in (32, 8)
+    )
+    assert max(wide) > 8
+    assert held == {nodes for nodes in wide if nodes < 8}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("rule", ["qa(2, 1)", "qa(0, 0)", "qa(1e6, 1e6)", "edp", "weighted(0.5)", "slowdown(1e6)"])
+@pytest.mark.parametrize("watts", [1e300, 1e-300, 0.0, -1.0, float("nan"), float("inf")])
+def test_absurd_forecasts_give_a_sound_answer_and_no_warning(rule: str, watts: float) -> None:
+    class Absurd(RuleAdvisor):
+        def forecast(self, job: Job, counts: Any, system: Any) -> Forecast:
+            times = np.geomspace(1e300, 1e-3, len(counts))
+            everywhere = np.ones(len(counts), dtype=bool)
+            asked = int(np.flatnonzero(counts == job.nodes)[0])
+            return Forecast(counts, times, times * 10, np.full(len(counts), watts), everywhere, asked)
+
+    job = replace(next(job for job in JOBS.jobs() if len(job.allowed_nodes) > 9), limit_s=1e308)
+    answer = Absurd(rule=rule).advise(job, Free())  # type: ignore[arg-type]
+    assert answer.nodes in {job.nodes, *job.allowed_nodes}
+    assert answer.limit_s >= job.limit_s
+    if (rule, watts) == ("qa(0, 0)", 1e300):  # an energy beyond all numbers, at no weight, hides no quick count
+        assert answer.nodes == max(job.allowed_nodes)
 
 
 def test_the_guard_holds_node_seconds_while_anybody_waits() -> None:
@@ -270,13 +363,7 @@ def test_oracle_saves_energy_against_users_and_says_that_it_sees_the_truth() -> 
 def test_a_rule_that_needs_waits_falls_back_where_nobody_knows_them() -> None:
     job = next(iter(JOBS.jobs()))
 
-    class NoPlan:
-        now_s, ends_seen, power_w, queue, cluster = 0.0, 0, 0.0, (), Cluster.of_nodes(32)
-
-        def profile(self) -> Any:
-            raise Unsupported("This system plans nothing.", "Ask another.")
-
-    system: Any = NoPlan()
+    system: Any = Quiet()
     by_deadline = advisor(rule="deadline(1.2)").advise(job, system)
     by_queue = advisor().advise(job, system)
     assert (by_queue.nodes, by_queue.reason) == (by_deadline.nodes, by_deadline.reason)

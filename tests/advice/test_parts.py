@@ -12,13 +12,15 @@ import pytest
 
 from hpcsim import registry
 from hpcsim.cluster import Cluster, NodeGroup, Partition
-from hpcsim.job import Job
+from hpcsim.job import Job, JobOutcome, JobState
 from hpcsim.profile import Profile
 from hpcsim.surrogates.advice import candidates
 from hpcsim.surrogates.advice.contexts import context_of
+from hpcsim.surrogates.advice.experience import Experience
 from hpcsim.surrogates.advice.running_history import ended_of, history_of
 from hpcsim.surrogates.advice.waits import PlannedQueue
 from hpcsim.surrogates.features import contexts_table, outcomes_table
+from hpcsim.surrogates.features.columns import CONTEXT_COLUMNS
 from hpcsim.surrogates.features.submission import submission
 from hpcsim.surrogates.features.submissions import submissions
 from hpcsim.surrogates.features.tables import HISTORY_COLUMNS
@@ -133,6 +135,18 @@ def test_one_submission_is_that_of_a_list_of_one() -> None:
         whole = {name: float(column[0]) for name, column in submissions([job]).items()}
         assert submission(job) == pytest.approx(whole, rel=0, abs=0, nan_ok=True), change
     assert submission(ASKED.advised(4, 90)) == submission(ASKED)
+
+
+def test_only_jobs_that_ended_well_are_learned_from() -> None:
+    """How long a job ran until it was killed says nothing of how long it takes."""
+    experience = Experience()
+    for row, state in enumerate(JobState):
+        job = replace(ASKED, row=row, app_id=3)
+        experience.note(job, JobOutcome(row, row, state, "", 0, 0, 10.0, 60.0, 2, "0-1", energy_j=1e5))
+    assert len(experience) == 1
+    assert experience.outcomes(100)[["nodes", "run_s", "power_w"]].to_numpy().tolist() == [[2, 50, 2000]]
+    jobs_seen = experience.context(replace(ASKED, app_id=3, submit_s=99), 99.0)[0, CONTEXT_COLUMNS.index("app_jobs")]
+    assert jobs_seen == 1
 
 
 def test_running_history_knows_what_the_tables_of_features_know() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 from dataclasses import replace
 from importlib.util import find_spec
@@ -18,12 +19,13 @@ from typer.testing import CliRunner
 from hpcsim import registry
 from hpcsim.cli import app
 from hpcsim.errors import ExperimentError
-from hpcsim.experiments.advice_study import plan
+from hpcsim.experiments.advice_study import plan, runs
 from hpcsim.experiments.advice_study.figures import jackknife
 from hpcsim.experiments.advice_study.headroom import headroom
+from hpcsim.experiments.advice_study.pictures import APART, ticks
 from hpcsim.experiments.advice_study.plan import FIRST_SEED, PRESETS, USERS, Preset, Scenario, cells, only
 from hpcsim.experiments.advice_study.scenes import IDLE_W
-from hpcsim.experiments.advice_study.study import run
+from hpcsim.experiments.advice_study.study import known_headroom, run
 from hpcsim.experiments.advice_study.tables import on_common_horizon, paired
 from hpcsim.experiments.advice_study.targets import GREEN, OURS, graded
 from hpcsim.results.statistics.student import mean_interval
@@ -58,6 +60,8 @@ def test_plan_varies_one_factor_at_a_time() -> None:
         changed = {name for name in Scenario.__slots__ if getattr(cell.scenario, name) != getattr(base, name)}
         assert len(changed - {"nodes"}) <= 1
     assert PRESETS["full"].seeds >= 10
+    law = {cell.arm.parameters.get("margin") for cell in cells(only(PRESETS["full"], ["margin"], 1))}
+    assert law == {None, *plan.LAW_MARGINS}
     assert {"fcfs", "ppo-gtrxl"} <= {cell.scenario.policy for cell in cells(PRESETS["demo"])}
 
 
@@ -92,7 +96,10 @@ def test_there_is_a_row_a_run_and_who_declines_changes_nothing(study: Path) -> N
     assert half["others_turnaround_s"] > 0
     assert (system["total_energy_j"] >= system["energy_j"]).all()
     assert set(table(study, "classes")["class"]) >= {"heavy users", "light users"}
-    assert list(study.glob("*.png"))
+    assert {path.stem for path in study.glob("*.png")} == {
+        "turnaround-energy-base",
+        "turnaround-energy-base-adoption",
+    }
 
 
 @needs_advisor
@@ -116,6 +123,8 @@ def test_a_broken_cell_is_told_and_run_again(study: Path, tmp_path: Path) -> Non
     victim = min((folder / "cells").glob("*.json"))
     whole = victim.read_bytes()
     victim.write_bytes(whole[:40])
+    headroom_file = folder / "tables" / "headroom.csv"
+    headroom_file.write_bytes(headroom_file.read_bytes()[:-30])  # the last row is not whole
     told: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PRESETS, "smoke", TINY)
@@ -123,6 +132,19 @@ def test_a_broken_cell_is_told_and_run_again(study: Path, tmp_path: Path) -> Non
     assert f"{len(cells(TINY)) - 1} of {len(cells(TINY))} runs" in told[0]
     assert victim.read_bytes() == whole
     assert tables(folder) == tables(study)
+
+
+DAMAGED = ["", "[]", '"x"', "{}", '{"turnaround_s": 5}', "scenario,seed,jobs,offe\nbase,1,"]
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_damaged_files_count_as_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "cells").mkdir()
+    cell = cells(TINY)[0]
+    (tmp_path / "cells" / f"{cell.key}.json").write_text(text)
+    (tmp_path / "headroom.csv").write_text(text)
+    assert runs.read(tmp_path, cell) is None
+    assert known_headroom(tmp_path / "headroom.csv") is None
 
 
 def test_headroom_of_jobs_that_scale_ideally_and_not_at_all() -> None:
@@ -148,19 +170,53 @@ def runs_of(**arms: list[tuple[float, float]]) -> pd.DataFrame:
     rows = []
     for arm, found in arms.items():
         for seed, (turnaround_s, energy_j) in enumerate(found):
-            row: dict[str, Any] = {"scenario": "base", "arm": arm, "seed": seed, "nodes": 2, "end_s": 10.0}
+            row: dict[str, Any] = {
+                "scenario": "base",
+                "arm": arm,
+                "factor": "base",
+                "seed": seed,
+                "nodes": 2,
+                "end_s": 10.0,
+            }
             row |= dict.fromkeys((*paired.__globals__["PAIRED"], "cost", "co2_kg", "offered_load"), 1.0)
             row |= dict.fromkeys(("killed_share", "killed_by_advice_share", "losing_users_share", "changed_share"), 0.0)
             row |= {f"{who}_own_turnaround_s": 1.0 for who in ("advised", "others")}
-            rows.append(row | {"turnaround_s": turnaround_s, "energy_j": energy_j, "total_energy_j": energy_j})
-    return pd.DataFrame(rows)
+            rows.append(row | {"turnaround_s": turnaround_s, "energy_j": energy_j})
+    return on_common_horizon(pd.DataFrame(rows))
 
 
 def test_a_run_that_ends_sooner_pays_for_its_idle_nodes() -> None:
     table = runs_of(users=[(1, 100.0)], quick=[(1, 100.0)])
     table.loc[1, "end_s"] = 4.0
-    assert on_common_horizon(table)["total_energy_j"].tolist() == [100.0, 100.0 + 6 * 2 * IDLE_W]
-    assert on_common_horizon(table)["total_cost"].tolist() == pytest.approx([1, 1 + 12 * IDLE_W / 100])
+    found = on_common_horizon(table)
+    assert found["total_energy_j"].tolist() == [100.0, 100.0 + 6 * 2 * IDLE_W]
+    assert found["own_total_energy_j"].tolist() == [100.0, 100.0]
+    assert found["total_cost"].tolist() == pytest.approx([1, 1 + 12 * IDLE_W / 100])
+
+
+def test_no_ratio_changes_with_what_else_was_run() -> None:
+    """A run that takes ten times as long makes nobody else idle until its end, and the users pay against it."""
+    table = runs_of(users=[(1, 100.0)], quick=[(1, 50.0)], slow=[(9, 300.0)])
+    table.loc[2, "end_s"] = 100.0
+    ratios = paired(on_common_horizon(table)).set_index("arm")["total_energy_j"]
+    assert ratios.to_dict() == pytest.approx({"users": 1, "quick": 0.5, "slow": 300 / (100 + 90 * 2 * IDLE_W)})
+    alone = paired(on_common_horizon(table[table["arm"] != "slow"])).set_index("arm")["total_energy_j"]
+    assert alone.to_dict() == pytest.approx({"users": 1, "quick": 0.5})
+
+
+def test_a_run_without_the_users_own_has_no_ratio() -> None:
+    table = runs_of(users=[(1, 100.0)], quick=[(1, 50.0), (2, 70.0)])
+    assert table["own_total_energy_j"].tolist()[:2] == [100.0, 100.0]
+    assert math.isnan(table["own_total_energy_j"].iloc[2])
+    assert paired(table).set_index("arm").loc["quick", "total_energy_j"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.45, 1.6), (0.28, 45), (0.9, 1.1), (0.05, 200)])
+def test_labels_of_an_axis_stand_apart(low: float, high: float) -> None:
+    found = ticks(low, high)
+    assert len(found) >= 3
+    assert 1 in found
+    assert np.diff(np.log(found)).min() >= APART * math.log(high / low)
 
 
 def test_targets_are_met_missed_or_not_known() -> None:
@@ -172,7 +228,11 @@ def test_targets_are_met_missed_or_not_known() -> None:
         oracle: [(0.5, 0.94), (0.4, 0.96)],
         law: [(0.5, 0.9), (0.5, 0.9)],
     }
-    found = graded(runs_of(**two)).set_index(["target", "arm", "part"])
+    runs = runs_of(**two)
+    runs.loc[runs["arm"] == law, ["killed_share", "killed_by_advice_share"]] = [0.02, 0.05]
+    runs.loc[runs["arm"] == ours, "killed_share"] = 0.03
+    found = graded(runs).set_index(["target", "arm", "part"])
+    assert found.loc[("killed share less one law's", ours, "mean"), "value"] == pytest.approx(-0.04)
     assert found.loc[("turnaround", ours, "mean"), "value"] == pytest.approx(math.sqrt(0.3))
     assert found.loc[("turnaround", ours, "mean"), "met"]
     assert not found.loc[("turnaround", ours, "upper end"), "met"]  # two seeds leave it wide
@@ -190,6 +250,19 @@ def test_jackknife_of_a_mean_is_its_student_interval() -> None:
     values = np.array([0.1, 0.4, 0.2, 0.9])
     found = jackknife(lambda ours, _: float(ours.mean()), values, values)
     assert found == pytest.approx(tuple(mean_interval(values)[:3]))
+
+
+def _dies(*_: Any) -> list[str]:
+    os._exit(9)
+
+
+def test_a_killed_worker_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PRESETS, "smoke", TINY)
+        patch.setattr(runs, "run_group", _dies)
+        patch.setattr(runs, "headroom_row", lambda _: {"scenario": "base", "seed": 1000})
+        with pytest.raises(ExperimentError, match=r"A worker was killed.*--resume"):
+            run("smoke", tmp_path / "study")
 
 
 def told(*arguments: str) -> str:
@@ -218,6 +291,9 @@ def test_mistakes_are_one_sentence_with_a_remedy(tmp_path: Path) -> None:
     assert "something else than a study" in told("--out", str(tmp_path / "other"))
     assert "Go on with --preset demo" in told("--out", str(tmp_path / "old"), "--resume")
     assert "Add --resume" in told("--out", str(tmp_path / "old"))
-    for name in ("bad", "list"):
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "study.json").write_text('{"preset": ["x"]}')
+    assert "There is no study in" in told("--out", new, "--tables-only")
+    for name in ("bad", "list", "odd"):
         assert "is no study of advice" in told("--out", str(tmp_path / name), "--resume")
     assert not (tmp_path / "new").exists()

@@ -1,4 +1,4 @@
-"""Progress: only for people, seldom enough to cost nothing; tables on narrow terminals."""
+"""Progress: only for people, seldom enough to cost nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from hpcsim import Cluster, Workload, make_policy, simulate
 from hpcsim.commands import progress
-from hpcsim.commands.output import print_table
 
 WORKLOAD = Workload.of(submit_s=range(50), run_s=[5] * 50, nodes=[1] * 49 + [9])
 
@@ -40,17 +39,3 @@ def test_bar_on_a_terminal_ends_with_count_and_rate(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "easy: 49 jobs in " in captured.err.splitlines()[-1]
-
-
-@pytest.mark.parametrize("width", [40, 80, 120])
-def test_tables_too_wide_for_the_terminal_lose_nothing(
-    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Figures keep their width, text is broken, and the last column is there."""
-    monkeypatch.setenv("COLUMNS", str(width))
-    row = ("H1", "lightgbm, raw+embedding", "lightgbm, raw", "true hv_ratio", "-0.213 [-0.496, +0.0705]", "worse")
-    print_table("title", ("claim", "first", "against", "measure", "gain, 95 % interval", "shown"), [row], left=4)
-    told = capsys.readouterr().out
-    assert "-0.213 [-0.496, +0.0705]" in told
-    assert "worse" in told
-    assert "shown" in told

@@ -10,13 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hpcsim import registry
 from hpcsim.cluster import Cluster, NodeGroup, Partition
 from hpcsim.decision import Start
 from hpcsim.errors import HpcsimError
+from hpcsim.job import Job
 from hpcsim.policies import F1, FCFS, SAF, SJF, WFP3, Backfill, EasySJBF
 from hpcsim.policies.learning.heads import BACKFILLS, CommittedHead, OrderedHeads
 from hpcsim.policy import Order
 from hpcsim.registry import make
+from hpcsim.system import System
 from hpcsim.workload import Workload
 from tests.properties.workloads import MACHINE, workloads
 from tests.schedules import jobs, outcomes_of, run, simulation, starts
@@ -26,6 +29,16 @@ KEYS: dict[str, Any] = {
     "sjf": lambda row, limit, nodes: (limit, row),
     "saf": lambda row, limit, nodes: (limit * nodes, row),
 }
+
+
+class ByArrival(Order):
+    """The queue's own order, or shortest first: ties by their place in the log, whatever the heads' order."""
+
+    shortest: bool = False
+
+    def key(self, job: Job, system: System) -> Any:
+        """Return submit time and place, behind the request where that counts."""
+        return (job.limit_s if self.shortest else 0, job.submit_s, job.row)
 
 
 def start_times(workload: Workload, policy: Any, **options: Any) -> list[float]:
@@ -85,11 +98,24 @@ def test_heads_that_are_asked_for_anew_give_the_rule_itself(workload: Workload, 
     """A rule in an agent's place, asked at each pass, is that rule with backfilling: other code, the same schedule."""
     rule = Backfill(
         order=make("orders", order),
-        backfill_order=SJF() if backfill == "easy-sjbf" else None,
+        backfill_order=ByArrival(shortest=backfill == "easy-sjbf"),
         depth=0 if backfill == "none" else None,
     )
     anew = OrderedHeads(order=make("orders", order), backfill=backfill, keeps_heads=False)
     assert start_times(workload, anew) == start_times(workload, rule)
+
+
+@pytest.mark.parametrize("backfill", ["none", "easy", "easy-sjbf"])
+def test_asked_anew_over_a_long_queue_they_are_the_rule_as_well(backfill: str) -> None:
+    """500 jobs that come faster than the machine serves them, many passes of which see arrivals alone."""
+    log = registry.make("models", "lublin", jobs=500, nodes=64, load=2, seed=4)
+    rule = Backfill(
+        order=SAF(),
+        backfill_order=ByArrival(shortest=backfill == "easy-sjbf"),
+        depth=0 if backfill == "none" else None,
+    )
+    ours = run(log, 64, OrderedHeads(order=SAF(), backfill=backfill, keeps_heads=False)).attempt_start_s
+    assert ours == run(log, 64, rule).attempt_start_s
 
 
 def test_a_head_gives_way_to_one_chosen_later_and_so_does_its_promise() -> None:
@@ -106,6 +132,16 @@ def test_what_is_backfilled_beside_a_new_head_goes_by_its_own_shadow() -> None:
     columns = run(table, 4, OrderedHeads(order=SAF(), keeps_heads=False))
     promised = list(zip(columns.promise_at_s, columns.promise_row, columns.promise_start_s, strict=True))
     assert promised[:3] == [(1, 1, 10), (2, 1, math.inf), (2, 2, 10)]  # that of b is taken back when c leads
+
+
+def test_a_job_that_arrives_and_leads_at_once_is_not_backfilled_as_well() -> None:
+    """c, smaller than the head b, comes at 2 and starts as the new head; b leads again, by a shadow of its own.
+
+    d, of one node, could start beside it, had c not taken the one that b leaves over.
+    """
+    table = jobs("a 0 10 10 2\nb 1 20 20 3\nc 2 12 12 1\nd 3 25 25 1")
+    assert starts(table, 4, OrderedHeads(order=SJF(), keeps_heads=False)) == {"a": 0, "b": 10, "c": 2, "d": 14}
+    assert starts(table, 4, OrderedHeads(order=SJF(), keeps_heads=False)) == starts(table, 4, Backfill(order=SJF()))
 
 
 def test_a_protocol_that_keeps_heads_is_not_told_otherwise() -> None:

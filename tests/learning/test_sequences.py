@@ -10,6 +10,7 @@ import pytest
 from hpcsim.cluster import Cluster
 from hpcsim.errors import InvalidArgument
 from hpcsim.policies import SAF
+from hpcsim.policies.backfill import Backfill
 from hpcsim.policies.learning.reference import RuleCost
 from hpcsim.policies.learning.sequences import HarderPart, JobSequence, Windows, draw_groups
 from hpcsim.results.run import simulate
@@ -92,6 +93,10 @@ def test_the_cost_of_a_rule_is_the_reports() -> None:
     mean_wait_s = report["mean_wait_s"]
     assert mean_wait_s is not None
     assert RuleCost(MACHINE, "wait", rules=(SAF,))(sequence) == pytest.approx(mean_wait_s * 40)
+    anew_s = simulate(sequence.workload, MACHINE, Backfill(order=SAF())).summary()["mean_wait_s"]
+    assert anew_s is not None
+    assert anew_s != mean_wait_s
+    assert RuleCost(MACHINE, "wait", keeps_heads=False, rules=(SAF,))(sequence) == pytest.approx(anew_s * 40)
 
 
 @pytest.mark.parametrize(

@@ -275,3 +275,14 @@ def test_the_options_of_a_run_are_checked() -> None:
     run = simulation(moldable(), 8, "easy", advisor=Says(answers={}))
     with pytest.raises(WorkloadError, match="does not wait"):
         run.advise_again(moldable().job(0))
+
+
+def test_a_job_that_allows_its_own_count_alone_is_rigid() -> None:
+    result = simulate(
+        moldable(allowed_nodes=[(4,), (2, 8), ()]),
+        Cluster.of_nodes(8),
+        "fcfs",
+        advisor=Answers(answer=None),
+        scaling=IDEAL,
+    )
+    assert ran(result, "advice") == ["kept-rigid", "kept-error", "kept-rigid"]

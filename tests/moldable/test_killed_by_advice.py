@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from hpcsim import Cluster, NodeGroup, simulate
+from hpcsim.engine.simulation import Simulation
 from hpcsim.job import Job, JobOutcome
+from hpcsim.policies import FCFS
 from hpcsim.recorder import Recorder
 from hpcsim.results.explain import explain_all
 from hpcsim.results.result import Result
+from hpcsim.results.run import collect
 from hpcsim.testing import verify
 from tests.moldable.advisors import Says
 from tests.moldable.test_advice import IDEAL, NODE, moldable, ran, with_truth
@@ -44,6 +47,35 @@ def test_the_timeline_has_both_times_in_the_queue() -> None:
     assert timeline["queue_length"].to_dict() == {0: 2, 399: 2, 449: 0, 459: 0, 549: 0}
     assert timeline["used_nodes"].to_dict() == {0: 1, 399: 8, 449: 5, 459: 4, 549: 0}
     assert timeline["queued_node_s"].loc[399] == 4 * 120 + 10
+
+
+def test_a_first_wait_asks_for_what_was_advised() -> None:
+    """From 1 to 50 wait job 3, 1 x 10 node-seconds, and job 1 as it was advised, 1 x 399, not 4 x 120 as asked for."""
+    jobs = moldable(submit_s=[1, 0, 0])
+    result = simulate(jobs, Cluster.of_nodes(8), "fcfs", advisor=NARROW, scaling=IDEAL, check=True)
+    assert result.jobs["attempts"].tolist() == [2, 1, 1]
+    timeline = result.timeline.set_index("time_s")["queued_node_s"]
+    assert (timeline.loc[1], timeline.loc[50]) == (10 + 399, 0)
+
+
+def test_advice_kills_no_job_twice() -> None:
+    """Killed on one node at 399 s, job 1 waits as asked for; whoever asks again changes nothing."""
+    heard: list[int] = []
+
+    class Counts(Says):
+        def advise(self, job: Job, system: Any) -> Any:
+            heard.append(job.job_id)
+            return super().advise(job, system)
+
+    advisor = Counts(answers=NARROW.answers)
+    sim = Simulation(moldable(), Cluster.of_nodes(8), FCFS(), advisor=advisor, scaling=IDEAL, check=True)
+    sim.run(until=420)
+    waiting = next(job for job in sim.queue if job.job_id == 1)
+    asked = len(heard)
+    assert sim.advise_again(waiting) is waiting
+    assert len(heard) == asked
+    sim.run()
+    assert collect(sim).jobs["attempts"].tolist() == [2, 1, 1]
 
 
 def test_both_attempts_draw_power() -> None:

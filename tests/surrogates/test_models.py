@@ -233,6 +233,8 @@ CHANGES = [
         {"intervals": FEW_BOUNDS},
         {"intervals": CROSSED},
         {"apps": "x"},
+        {"apps": None},
+        {"apps": 5},
         {"files": [1]},
         {"files": {"a": 1}},
         {"train": 3},
@@ -364,7 +366,7 @@ def test_trees_of_other_columns_than_the_card_says_are_refused(log: Log, tmp_pat
 @pytest.mark.parametrize("apps", [None, 5, [2, 1], [[1]]])
 def test_applications_that_are_none_are_refused(folder: Path, apps: object) -> None:
     change_card(folder, apps=apps)
-    refused(folder, "applications of the card|cannot be rebuilt")
+    refused(folder, "list of applications|cannot be rebuilt")
 
 
 def test_a_card_nested_without_end_is_refused(folder: Path) -> None:

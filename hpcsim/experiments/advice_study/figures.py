@@ -57,6 +57,13 @@ def killed_beyond(pairs: pd.DataFrame) -> Triple:
     return _mean((pairs["killed_share"] + pairs["killed_by_advice_share"] - pairs["killed_share_own"]).to_numpy(float))
 
 
+def killed_beyond_other(pairs: pd.DataFrame) -> Triple:
+    """Return the share of jobs killed, by their limit or by advice, less that of the other arm."""
+    ours = pairs["killed_share"] + pairs["killed_by_advice_share"]
+    theirs = pairs["killed_share_other"] + pairs["killed_by_advice_share_other"]
+    return _mean((ours - theirs).to_numpy(float))
+
+
 def load_share(pairs: pd.DataFrame) -> Triple:
     """Return the node-seconds taken, lost attempts included, over those offered."""
     return _mean((pairs["realised_load"] / pairs["offered_load"]).to_numpy(float))

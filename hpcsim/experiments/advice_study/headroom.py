@@ -10,6 +10,11 @@ from hpcsim.scaling import scaling_of
 from hpcsim.workload import Workload
 
 MOST_S = 86_400.0
+KEYS = (
+    *("jobs", "offered_load", "efficiency", "least_node_s"),
+    *("busy_energy_bound", "total_energy_bound", "energy_bound_spinning"),
+)
+"""What `headroom` returns, in its order."""
 
 
 def headroom(jobs: Workload, nodes: int, idle_w: float) -> dict[str, float]:

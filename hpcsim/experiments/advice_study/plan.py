@@ -17,6 +17,9 @@ USERS = "users"
 SAFE_RULES = ("qa(2, 1)", "qa(8, 1)", "qa(1, 1)", "deadline(1.2)", "energy")
 UNSAFE_RULES = ("edp", "ed2p", "knee", "fastest", "qa(0, 0)")
 FAMILIES = ("amdahl", "downey", "power-law")
+LAW_MARGINS = (0.1, 0.2, 0.3, 0.5)
+"""Margins of the fitted law, which nothing calibrates: with one of them it kills as few jobs as a learned one does."""
+
 WIDTHS = {"pm100-like": 256, "skilled-users": 128, "half-rigid": 128}
 """Kinds of users beside the habit-driven ones, and the nodes of their machine."""
 
@@ -94,7 +97,10 @@ PRESETS = {
     "smoke": Preset(2, 300, 800, ("base",)),
     "demo": Preset(3, 1_200, 3_000, ("base", "rules", "adoption", "policy")),
     "full": Preset(
-        10, 7_000, 20_000, ("base", "rules", "adoption", "policy", "load", "family", "widths", "cap", "exploration")
+        10,
+        7_000,
+        20_000,
+        ("base", "margin", "rules", "adoption", "policy", "load", "family", "widths", "cap", "exploration"),
     ),
 }
 FIRST_SEED = 1000
@@ -159,6 +165,8 @@ def _factor(factor: str, base: Scenario, *, is_small: bool) -> Iterator[tuple[Sc
         shares = (0.0, 0.25, 0.5, 0.75)
         yield from ((base, front("semi-parametric", adoption=share)) for share in shares)
         yield from ((base, oracle(rule="energy", adoption=share)) for share in shares[2:3])
+    elif factor == "margin":
+        yield from ((base, front("scaling-law", margin=margin)) for margin in LAW_MARGINS)
     elif factor == "exploration":
         yield base, front("semi-parametric", exploration=0.05, refit_every_s=7 * 86_400.0)
         yield base, front("semi-parametric", refit_every_s=7 * 86_400.0)
@@ -216,6 +224,7 @@ def front(surrogate: str, **parameters: Any) -> Arm:
 def _name(who: str, parameters: dict[str, Any]) -> str:
     words = [str(parameters.get("rule", "qa(2, 1)"))]
     words += ["no guard"] if parameters.get("guard") is False else []
+    words += [f"margin {parameters['margin']:g}"] if "margin" in parameters else []
     words += [f"adoption {parameters['adoption']:.0%}"] if "adoption" in parameters else []
     words += [f"explores {parameters['exploration']:.0%}"] if "exploration" in parameters else []
     words += ["refitted weekly"] if "refit_every_s" in parameters else []

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 CELLS = "cells"
 NESTED = ("classes", "reasons")
+NEEDED = (*NESTED, "turnaround_s", "energy_j", "busy_energy_j", "end_s", "killed_share", "realised_load")
+"""Figures without which a file is none of a finished cell."""
 
 
 def run_group(cells: Sequence[Cell], folder: str) -> list[str]:
@@ -69,12 +71,12 @@ def _without_nan(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(folder: Path, cell: Cell) -> dict[str, Any] | None:
-    """Return what *cell* gave, or None where it has not finished."""
+    """Return what *cell* gave, or None where it has not finished, or its file is damaged."""
     try:
-        found: dict[str, Any] = json.loads((folder / CELLS / f"{cell.key}.json").read_text(encoding="utf-8"))
+        found = json.loads((folder / CELLS / f"{cell.key}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found
+    return found if isinstance(found, dict) and set(NEEDED) <= set(found) else None
 
 
 def table_of(folder: Path, cells: Sequence[Cell]) -> pd.DataFrame:

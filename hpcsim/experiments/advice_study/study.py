@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import BrokenExecutor, Future, as_completed
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 from hpcsim.errors import ExperimentError
 from hpcsim.experiments.advice_study import pictures, runs
+from hpcsim.experiments.advice_study.headroom import KEYS as HEADROOM_KEYS
 from hpcsim.experiments.advice_study.plan import Cell, cells, only, preset
 from hpcsim.experiments.advice_study.tables import by_class, on_common_horizon, paired
 from hpcsim.experiments.advice_study.targets import graded
 from hpcsim.experiments.executors import Processes
 from hpcsim.experiments.sweep_folder import locked, write_whole, writing
+from hpcsim.results.quantities import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,6 +82,8 @@ def run(
     """
     size = preset(name)
     every, wanted, folder = cells(size), cells(only(size, factors, seeds)), Path(folder).resolve()
+    if tables_only and not (folder / PLAN).exists():
+        raise ExperimentError(f"There is no study in {folder}.", "Name the folder of one, or leave --tables-only out.")
     _prepare(name, folder, resume=resume or tables_only)
     with locked(folder):
         write_whole(folder / PLAN, json.dumps({"preset": name, **asdict(size)}, indent=1) + "\n")
@@ -111,8 +115,9 @@ def _prepare(name: str, folder: Path, *, resume: bool) -> None:
 def _preset_of(folder: Path) -> str:
     try:
         plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+        preset(plan["preset"])
         return str(plan["preset"])
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, ExperimentError) as error:
         raise ExperimentError(f"{folder / PLAN} is no study of advice.", "Give a new or empty folder.") from error
 
 
@@ -121,14 +126,27 @@ def _headroom(wanted: Sequence[Cell], folder: Path, tell: Callable[[str], object
     import pandas as pd
 
     path = folder / TABLES / HEADROOM
-    known = [pd.read_csv(path)] if path.exists() else []
-    done = {(row.scenario, row.seed) for table in known for row in table.itertuples()}
+    known = known_headroom(path)
+    done = set() if known is None else set(zip(known["scenario"], known["seed"], strict=True))
     firsts = {(cell.scenario.label, cell.seed): cell for cell in wanted if _has_own_jobs(cell)}
     new = [cell for key, cell in firsts.items() if key not in done]
     if new:
-        tell(f"what there is to win, in {len(new)} scenarios and seeds")
-        table = pd.concat([*known, pd.DataFrame([runs.headroom_row(cell) for cell in new])], ignore_index=True)
+        tell(f"what there is to win, in {count(len(new), 'set')} of jobs")
+        found = pd.DataFrame([runs.headroom_row(cell) for cell in new])
+        table = found if known is None else pd.concat([known, found], ignore_index=True)
         write_whole(path, table.to_csv(index=False, lineterminator="\n"))
+
+
+def known_headroom(path: Path) -> pd.DataFrame | None:
+    """Return the whole rows of an earlier table; None where there is none, or the file is damaged."""
+    import pandas as pd
+
+    try:
+        known = pd.read_csv(path)
+    except (OSError, ValueError):
+        return None
+    wanted = ["scenario", "seed", *HEADROOM_KEYS]
+    return known.dropna() if list(known.columns) == wanted else None
 
 
 def _has_own_jobs(cell: Cell) -> bool:
@@ -145,11 +163,21 @@ def _work(waiting: Sequence[Cell], folder: Path, workers: int, tell: Callable[[s
         tasks = {pool.submit(runs.run_group, group, str(folder)): group for group in groups}
         done = 0
         for task in as_completed(tasks):
-            errors += task.result()
+            errors += _answer(task)
             done += len(tasks[task])
             first = tasks[task][0]
             tell(f"{done} of {len(waiting)} runs: {first.scenario.label}, seed {first.seed}")
     return errors
+
+
+def _answer(task: Future[list[str]]) -> list[str]:
+    """Return the errors of a group of cells. Raises `ExperimentError` where its worker was killed."""
+    try:
+        return task.result()
+    except BrokenExecutor as error:
+        raise ExperimentError(
+            "A worker was killed, by hand or for want of memory.", "Go on with --resume; take fewer --workers."
+        ) from error
 
 
 def _groups(waiting: Sequence[Cell]) -> Iterator[list[Cell]]:
@@ -164,7 +192,8 @@ def _collected(folder: Path, every: Sequence[Cell], errors: Sequence[str]) -> St
 
     found = runs.table_of(folder, every)
     if not len(found):
-        raise ExperimentError(f"No run has finished: {errors[0] if errors else 'none was tried'}", "Look at the error.")
+        told = f": {errors[0].rstrip('.')}" if errors else ""
+        raise ExperimentError(f"No run has finished{told}.", "Go on with --resume.")
     system = on_common_horizon(found)
     ratios = paired(system)
     classes = by_class(runs.class_rows(folder, every))

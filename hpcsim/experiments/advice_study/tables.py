@@ -22,29 +22,38 @@ PAIRED = (
 """Figures that are compared as ratios to the users' own, seed by seed."""
 
 GROUP = ["scenario", "arm"]
-OWN_OF = {"advised_turnaround_s": "advised_own_turnaround_s", "others_turnaround_s": "others_own_turnaround_s"}
-"""Parts of the jobs are compared with the same jobs of the run without advice."""
+UNTIL_BOTH_ENDED = ("total_energy_j", "total_cost", "total_co2_kg")
+OWN_OF = {
+    "advised_turnaround_s": "advised_own_turnaround_s",
+    "others_turnaround_s": "others_own_turnaround_s",
+    **{name: f"own_{name}" for name in UNTIL_BOTH_ENDED},
+}
+"""Parts of the jobs are compared with the same jobs of the run without advice, and bills over the same time."""
 
 
 def on_common_horizon(table: pd.DataFrame) -> pd.DataFrame:
-    """Return *table* with energies, cost and carbon until the last end of any arm of the scenario and seed.
+    """Return *table* with energy, cost and carbon of each run until it and the users' own have both ended.
 
     A run that ends sooner leaves idle nodes behind, which go on drawing; without that the quickest would be
-    flattered. The price and carbon of that rest are those of the run's own mean kilowatt-hour.
+    flattered. The price and carbon of that rest are those of the run's own mean kilowatt-hour. Columns
+    ``total_...`` are of the run, ``own_total_...`` of the users' own until then, NaN where it has not finished.
+    The time is that of the two runs alone, so that no ratio changes with what else the study has run.
     """
     rows = table.copy()
-    horizon_s = rows.groupby(["scenario", "seed"])["end_s"].transform("max")
-    rest_j = (horizon_s - rows["end_s"]) * rows["nodes"] * IDLE_W
-    rows["total_energy_j"] = rows["energy_j"] + rest_j
-    for name in ("cost", "co2_kg"):
-        rows[f"total_{name}"] = rows[name] * rows["total_energy_j"] / rows["energy_j"]
+    own = rows[rows["arm"] == USERS].set_index(["scenario", "seed"])
+    own = own.reindex(list(zip(rows["scenario"], rows["seed"], strict=True))).set_axis(rows.index)
+    until_s = np.fmax(rows["end_s"], own["end_s"])
+    for run, prefix in ((rows, ""), (own, "own_")):
+        rows[f"{prefix}total_energy_j"] = run["energy_j"] + (until_s - run["end_s"]) * run["nodes"] * IDLE_W
+        for name in ("cost", "co2_kg"):
+            rows[f"{prefix}total_{name}"] = run[name] * rows[f"{prefix}total_energy_j"] / run["energy_j"]
     return rows
 
 
 def paired(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row a scenario and arm: geometric mean ratios to the users' own, with 95 % intervals.
 
-    Columns: ``scenario arm seeds``, then for each figure of `PAIRED` its ratio, ``_low`` and ``_high``; then
+    Columns: ``scenario arm factor seeds``, then for each figure of `PAIRED` its ratio, ``_low`` and ``_high``; then
     ``killed_share own_killed_share killed_by_advice_share losing_users_share``, means over the seeds.
     """
     import pandas as pd
@@ -53,7 +62,7 @@ def paired(table: pd.DataFrame) -> pd.DataFrame:
     found = []
     for (scenario, arm), rows in table.groupby(GROUP, sort=False):
         base = own.reindex(list(zip(rows["scenario"], rows["seed"], strict=True)))
-        row: dict[str, Any] = {"scenario": scenario, "arm": arm, "seeds": len(rows)}
+        row: dict[str, Any] = {"scenario": scenario, "arm": arm, "factor": rows["factor"].iloc[0], "seeds": len(rows)}
         for name in PAIRED:
             with np.errstate(divide="ignore", invalid="ignore"):
                 theirs = (rows[OWN_OF[name]] if name in OWN_OF else base[name]).to_numpy(dtype=float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,16 @@ import torch
 
 from hpcsim import Cluster
 from hpcsim.policies.learning.sequences import JobSequence
+from hpcsim.policies.orders import SAF
 from hpcsim.policies.ppo_gtrxl.checkpoint import View
 from hpcsim.policies.ppo_gtrxl.forward import Forward
 from hpcsim.policies.ppo_gtrxl.gathering import Gathered, Network, gather, play_all, rules_of
 from hpcsim.policies.ppo_gtrxl.network import SchedulingNetwork
 from hpcsim.policies.ppo_gtrxl.network_config import NetworkConfig
 from hpcsim.policies.ppo_gtrxl.rollout import Task, play
-from hpcsim.policies.ppo_gtrxl.sources import Drawn
+from hpcsim.policies.ppo_gtrxl.sources import Drawn, Source, rule_cost
 from hpcsim.policies.ppo_gtrxl.training_config import TrainingConfig
-from hpcsim.policies.ppo_gtrxl.untrained import network_config
+from hpcsim.policies.ppo_gtrxl.untrained import network_config, untrained
 from hpcsim.policies.ppo_gtrxl.update import Rates, learn
 from hpcsim.workload import Workload
 from tests.policies.ppo_gtrxl.networks import forward_of
@@ -104,6 +106,23 @@ def test_rewards_sum_to_the_cost() -> None:
     task = Task(one.sequence, one.cluster, "none", 7.0, np.random.SeedSequence(4))
     played = play(forward_of(network), [task], rules_of(CONFIG), View(window=6))
     assert -played.record.rewards.sum() == pytest.approx(played.costs[0], rel=1e-9)
+
+
+@pytest.mark.parametrize(("backfill", "is_asked_more"), [("easy", True), ("rlscheduler", False)])
+def test_asked_anew_a_network_plays_as_its_prior_does(backfill: str, is_asked_more: bool) -> None:
+    """Without training it is SAF, asked anew at each pass but where the protocol keeps heads."""
+    network = untrained(network_config(prior="saf"))
+    drawn = [one._replace(backfill=backfill) for one in crowded(200)]
+    config = replace(CONFIG, keeps_heads=False)
+    source = Source("crowded", drawn[0].sequence.workload, drawn[0].cluster, backfill)
+    tasks = [Task(one.sequence, one.cluster, backfill, 1.0) for one in drawn[:1]]
+    anew, kept = (
+        play_all(Network(network.config, dict(network.weights), network.view), tasks, which)[0]
+        for which in (config, CONFIG)
+    )
+    assert anew.costs[0] == pytest.approx(rule_cost(source, config, (SAF,))(drawn[0].sequence))
+    assert (anew.costs[0] != kept.costs[0]) == is_asked_more
+    assert (anew.record.lengths[0] > kept.record.lengths[0]) == is_asked_more
 
 
 def test_equal_seeds_play_equal_episodes_and_others_do_not() -> None:

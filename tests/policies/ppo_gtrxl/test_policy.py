@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from hpcsim.errors import HpcsimError, InvalidArgument
 from hpcsim.policies.learning.features import JOB_FEATURES
 from hpcsim.policies.learning.heads import BACKFILLS, OrderedHeads
 from hpcsim.policies.orders import FCFS, SAF
-from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint
+from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint, View
 from hpcsim.policies.ppo_gtrxl.policy import PPOGTrXL
 from hpcsim.policies.ppo_gtrxl.seen_ranges import SeenRanges
 from hpcsim.policies.ppo_gtrxl.untrained import everything, network_config, untrained
@@ -33,7 +34,7 @@ Save = Callable[[Checkpoint], PPOGTrXL]
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Save:
-    def save(checkpoint: Checkpoint, **options: str) -> PPOGTrXL:
+    def save(checkpoint: Checkpoint, **options: Any) -> PPOGTrXL:
         checkpoint.save(tmp_path / "network.safetensors")
         return PPOGTrXL(checkpoint=str(tmp_path / "network.safetensors"), **options)
 
@@ -61,6 +62,28 @@ def test_untrained_network_is_its_prior(saved: Save, backfill: str) -> None:
     assert mine.jobs["start_s"].tolist() == rule.jobs["start_s"].tolist()
     assert policy.counts["asked"] > 20
     assert policy.counts["out of distribution"] == policy.counts["no number"] == 0
+
+
+@pytest.mark.parametrize(("trained", "told", "does"), [(False, None, False), (False, True, True), (True, False, False)])
+def test_heads_are_kept_as_in_training_unless_told_otherwise(
+    saved: Save, trained: bool, told: bool | None, does: bool
+) -> None:
+    checkpoint = replace(untrained(network_config(prior="saf")), view=View(keeps_heads=trained))
+    policy = saved(checkpoint, keeps_heads=told)
+    workload, cluster = crowded(), Cluster.of_processors(64)
+    kept, anew = (
+        simulate(workload, cluster, OrderedHeads(order=SAF(), keeps_heads=keeps)).jobs.start_s
+        for keeps in (True, False)
+    )
+    assert not kept.equals(anew)
+    assert simulate(workload, cluster, policy).jobs.start_s.equals(kept if does else anew)
+
+
+def test_a_protocol_that_keeps_heads_keeps_those_of_a_network_trained_anew(saved: Save) -> None:
+    policy = saved(replace(random_network(), view=View(keeps_heads=False)), backfill="rlscheduler")
+    kept = saved(random_network(), backfill="rlscheduler")
+    workload, cluster = crowded(), Cluster.of_processors(64)
+    assert simulate(workload, cluster, policy).jobs.start_s.equals(simulate(workload, cluster, kept).jobs.start_s)
 
 
 def test_network_decides_and_not_its_surroundings(saved: Save) -> None:
