@@ -12,6 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.errors import InvalidArgument
+
 Points = NDArray[np.float64]
 
 
@@ -23,9 +25,17 @@ class Search(ABC):
             points between two levels mean the nearer one.
         budget: how many points will be asked for in all.
         seed: root of its randomness; the same seed and answers give the same questions.
+
+    Raises:
+        InvalidArgument: levels, budget or seed are not whole numbers from 0.
     """
 
     def __init__(self, *, levels: Sequence[int], budget: int, seed: int = 0) -> None:
+        if any(not _is_whole(count) for count in levels):
+            raise InvalidArgument(f"The levels of a search are {list(levels)}.", "Give whole numbers from 0.")
+        for name, value in (("budget", budget), ("seed", seed)):
+            if not _is_whole(value):
+                raise InvalidArgument(f"The {name} of a search is {value}.", "Give a whole number from 0.")
         self.levels = tuple(levels)
         self.budget = budget
         self.rng = np.random.default_rng(seed)
@@ -36,6 +46,10 @@ class Search(ABC):
 
     def tell(self, points: Points, values: Points) -> None:
         """Take what was found: one row of objectives a point, all to be minimised; NaN where it failed."""
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0
 
 
 def snapped(points: Points, levels: Sequence[int]) -> Points:
@@ -52,11 +66,32 @@ def snapped(points: Points, levels: Sequence[int]) -> Points:
 def is_on_front(values: Points) -> NDArray[np.bool_]:
     """Tell of each row whether no other is at least as good in all objectives and better in one.
 
-    Rows with a NaN are never on the front.
+    Rows with a NaN are never on the front. Two objectives take O(n log n), more O(n times the size of the front).
     """
-    known: NDArray[np.bool_] = ~np.any(np.isnan(values), axis=1)
-    with np.errstate(invalid="ignore"):
-        no_worse = np.all(values[:, None, :] <= values[None, :, :], axis=2)
-        better = np.any(values[:, None, :] < values[None, :, :], axis=2)
-    front: NDArray[np.bool_] = known & ~np.any(no_worse & better, axis=0, where=known[:, None])
+    rows = np.flatnonzero(~np.any(np.isnan(values), axis=1))
+    known = values[rows]
+    order = rows[np.lexsort(known.T[::-1])]  # who beats a row comes before it
+    front = np.zeros(len(values), dtype=bool)
+    front[order] = _swept(values[order]) if values.shape[1] == 2 else _sifted(values[order])
     return front
+
+
+def _swept(ordered: Points) -> NDArray[np.bool_]:
+    """Return `is_on_front` of rows of two objectives, none NaN, in ascending order."""
+    if not len(ordered):
+        return np.zeros(0, dtype=bool)
+    first, second = ordered.T
+    is_new = np.append(True, first[1:] != first[:-1])
+    group = np.maximum.accumulate(np.where(is_new, np.arange(len(first)), 0))  # where its first objective begins
+    before = np.minimum.accumulate(second)[group - 1]  # the least second objective of a lower first one
+    beaten: NDArray[np.bool_] = (second > second[group]) | ((group > 0) & (before <= second))
+    return ~beaten
+
+
+def _sifted(ordered: Points) -> NDArray[np.bool_]:
+    """Return `is_on_front` of rows, none NaN, in ascending order: each that is left strikes out what it beats."""
+    left = np.ones(len(ordered), dtype=bool)
+    for place, row in enumerate(ordered):
+        if left[place]:
+            left &= ~(np.all(row <= ordered, axis=1) & np.any(row < ordered, axis=1))
+    return left

@@ -32,7 +32,9 @@ class AppMean(Learned):
     def _learn(self, outcomes: Matrix, weight: Floats | None) -> None:
         node_w = outcomes["power_w"] / outcomes["nodes"]
         self._log_run = float(np.average(np.log(outcomes["run_s"]), weights=weight))
-        self._node_w = float(np.nanmean(node_w)) if np.isfinite(node_w).any() else np.nan
+        known = np.isfinite(node_w)
+        part = None if weight is None else weight[known]
+        self._node_w = float(np.average(node_w[known], weights=part)) if known.any() else np.nan
 
     def _log_mean(self, contexts: Matrix, nodes: Floats) -> Floats:
         log_run = np.full(len(contexts), self._log_run)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hpcsim.errors import MissingExtra
+from hpcsim.errors import MissingExtra, ResultError
 
 Floats = NDArray[np.float64]
 
@@ -74,6 +75,30 @@ def to_text(booster: Any) -> bytes:
     return str(booster.model_to_string()).encode()
 
 
-def from_text(text: bytes) -> Any:
-    """Return the booster that *text* describes."""
-    return lightgbm().Booster(model_str=text.decode())
+def from_text(text: bytes, columns: int) -> Any:
+    """Return the booster that *text* describes, of so many *columns*.
+
+    Raises:
+        ResultError: the text is cut off, which would make LightGBM end the whole process, or is of other columns.
+    """
+    head, _, rest = text.partition(b"\nTree=")
+    sizes = re.search(rb"^tree_sizes=([\d ]*)$", head, re.MULTILINE)
+    trees, _, tail = (b"Tree=" + rest).partition(b"end of trees")
+    is_whole = sizes is not None and sum(map(int, sizes[1].split())) == len(trees)
+    if not is_whole or b"\nend of parameters\n" not in tail:
+        raise ResultError("A saved booster is cut off or was changed.", "Save the model again.")
+    booster = lightgbm().Booster(model_str=text.decode())
+    check_columns(booster.num_feature(), columns)
+    return booster
+
+
+def check_columns(has: int, columns: int) -> None:
+    """Refuse a saved model of trees that was made for another number of features.
+
+    Raises:
+        ResultError: it *has* another number than *columns*.
+    """
+    if has != columns:
+        raise ResultError(
+            f"Saved trees were made for {has} features, and their card says {columns}.", "Save the model again."
+        )

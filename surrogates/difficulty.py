@@ -28,7 +28,7 @@ KINDS = ("regression", "classification")
 def difficulty(
     table: pd.DataFrame | Floats, targets: Mapping[str, tuple[ArrayLike, str]], *, row_ids: NDArray[np.int64]
 ) -> Floats:
-    """Return the difficulty of each row: the mean over targets of out-of-fold errors over their own mean.
+    """Return the difficulty of each row: the mean over its known targets of out-of-fold errors over their own mean.
 
     The error of a regression is that of the logarithm, that of a classification 1 - probability of the class. Folds
     follow from row ids, and rows are learned from in the order of their ids, so that the order of the table is
@@ -36,7 +36,8 @@ def difficulty(
 
     Args:
         table: any columns, see `numeric_view`; or numbers, shape [rows, columns].
-        targets: name -> (values [rows], ``regression`` with values above 0 or ``classification``).
+        targets: name -> (values [rows], ``regression`` with values above 0 or NaN, or ``classification``).
+            A row without any known value is as hard as the mean.
         row_ids: one id a row.
 
     Raises:
@@ -45,16 +46,18 @@ def difficulty(
     """
     order = np.argsort(row_ids, kind="stable")
     view = (numeric_view(table) if not isinstance(table, np.ndarray) else _filled(list(table.T)))[order]
-    fold = np.arange(len(order)) % FOLDS
-    total = np.zeros(len(order))
+    total, known_targets = np.zeros(len(order)), np.zeros(len(order))
     for name, (values, kind) in targets.items():
         if kind not in KINDS:
             raise InvalidArgument(f"Target '{name}' is of kind '{kind}'.", f"Known: {', '.join(KINDS)}.")
-        errors = _errors(view, np.asarray(values)[order], kind, fold, name)
+        column = np.asarray(values)[order]
+        known = ~np.isnan(column.astype(float)) if kind == "regression" else np.ones(len(order), dtype=bool)
+        errors = _errors(view[known], column[known], kind, name)
         mean = errors.mean() if len(errors) else 0.0
-        total += errors / mean if mean > 0 else 0.0
+        total[known] += errors / mean if mean > 0 else 0.0
+        known_targets += known
     result = np.empty(len(order))
-    result[order] = total / max(1, len(targets))
+    result[order] = np.where(known_targets > 0, total / np.maximum(known_targets, 1), 1.0 if total.any() else 0.0)
     return result
 
 
@@ -109,7 +112,7 @@ def _codes(values: Sequence[Any]) -> Floats:
     return np.array([np.nan if text is None else codes[text] for text in texts], dtype=float)
 
 
-def _errors(view: Floats, values: NDArray[Any], kind: str, fold: NDArray[np.int64], name: str) -> Floats:
+def _errors(view: Floats, values: NDArray[Any], kind: str, name: str) -> Floats:
     if kind == "regression":
         values = values.astype(float)
         if not np.all(np.isfinite(values) & (values > 0)):
@@ -122,7 +125,7 @@ def _errors(view: Floats, values: NDArray[Any], kind: str, fold: NDArray[np.int6
         return np.zeros(len(view))
     errors = np.zeros(len(view))
     for number in range(FOLDS):
-        out = fold == number
+        out = np.arange(len(view)) % FOLDS == number
         guess = boosting.light_prediction(view[~out], wanted[~out], view[out], classes=classes, rounds=ROUNDS, **LIGHT)
         errors[out] = 1.0 - guess[np.arange(out.sum()), wanted[out]] if classes else np.abs(wanted[out] - guess)
     return errors

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hpcsim.errors import MissingExtra, ResultError
-from hpcsim.surrogates.boosting import shares
+from hpcsim.surrogates.boosting import check_columns, shares
 
 Floats = NDArray[np.float64]
 
@@ -47,17 +47,19 @@ def to_bytes(forest: Any) -> bytes:
     return bytes(_skops().dumps(forest))
 
 
-def from_bytes(content: bytes) -> Any:
+def from_bytes(content: bytes, columns: int) -> Any:
     """Return the forest of a skops file.
 
     Raises:
-        ResultError: it holds a type that a forest has no use for.
+        ResultError: it holds a type that a forest has no use for, or is of another number of *columns*.
     """
     skops = _skops()
     foreign = sorted(set(skops.get_untrusted_types(data=content)) - set(TRUSTED))
     if foreign:
         raise ResultError(f"A saved forest holds the type {foreign[0]}.", "Do not trust this model.")
-    return skops.loads(content, trusted=list(TRUSTED))
+    forest = skops.loads(content, trusted=list(TRUSTED))
+    check_columns(forest.n_features_in_, columns)
+    return forest
 
 
 def _skops() -> Any:

@@ -105,21 +105,23 @@ class Learned(Surrogate):
             InvalidArgument: a column is missing, there is no job, or a run time is no number above 0.
             MissingExtra: a package that this surrogate needs is not installed.
         """
-        rows = valid(Matrix.of(outcomes, OUTCOME_COLUMNS, "outcomes"))
+        everything = rows = valid(Matrix.of(outcomes, OUTCOME_COLUMNS, "outcomes"))
         sampler = sampler_of(self.sampler, self.seed)
-        weight = None
+        keep, weight = np.ones(len(rows), dtype=bool), None
         if sampler is not None:
             self.sample = sampler.sample(rows)
-            rows, weight = rows.rows(self.sample.keep), self.sample.weight[self.sample.keep]
+            keep, weight = self.sample.keep, self.sample.weight
+            rows = everything.rows(keep)
             if not len(rows):
                 raise InvalidArgument("The sampler kept no row.", "Raise its rate, or give more finished jobs.")
         self._apps = np.unique(rows["app_id"])
-        self._learn(rows, weight)
-        self._calibration = self._calibrated(rows, weight)
+        self._learn(rows, _part(weight, keep))
+        self._calibration = self._calibrated(everything, keep, weight)
         self._is_fitted = True
         submit_s = rows["submit_s"]
         self._facts = {
             "rows": len(rows),
+            "with_power": int(np.isfinite(rows["power_w"]).sum()),
             "first_submit_s": float(submit_s.min()),
             "last_submit_s": float(submit_s.max()),
         }
@@ -185,16 +187,20 @@ class Learned(Surrogate):
                 "This surrogate has not learned anything yet.", "Call fit(outcomes) first, or load()."
             )
 
-    def _calibrated(self, rows: Matrix, weight: Floats | None) -> Calibration:
-        """Return bounds from the errors of a twin that is not shown the latest jobs and some applications."""
-        if len(rows) < LEAST_JOBS:
+    def _calibrated(self, rows: Matrix, keep: NDArray[np.bool_], weight: Floats | None) -> Calibration:
+        """Return bounds from the errors of a twin that is not shown the latest jobs and some applications.
+
+        A sampler's choice, *keep* [rows], is what the twin learns from. Its errors are those of all jobs held out,
+        kept or not: a sampler that likes hard jobs would make them look larger than those to come.
+        """
+        if keep.sum() < LEAST_JOBS:
             return Calibration.unknown()
         late, strange = held_out(rows, self.seed)
-        shown = ~late & ~strange
+        shown = keep & ~late & ~strange
         if shown.sum() < LEAST_JOBS // 2:
             return Calibration.unknown()
         twin = self._twin()
-        twin._learn(rows.rows(shown), None if weight is None else weight[shown])
+        twin._learn(rows.rows(shown), _part(weight, shown))
         asked = rows.rows(late | strange)
         errors = np.log(asked.take(("run_s", "power_w"))) - twin._at_own_counts(asked)
         seen = np.isin(asked["app_id"], np.unique(rows["app_id"][shown]))
@@ -226,6 +232,10 @@ def checked(nodes: NDArray[np.int64]) -> Floats:
     return counts.astype(np.float64)
 
 
+def _part(weight: Floats | None, rows: NDArray[np.bool_]) -> Floats | None:
+    return None if weight is None else weight[rows]
+
+
 def _own_groups(rows: Matrix, seen: NDArray[np.bool_]) -> NDArray[np.int64]:
     nodes = rows["nodes"]
     result = np.empty(len(rows), dtype=np.int64)
@@ -252,8 +262,13 @@ def valid(outcomes: Matrix) -> Matrix:
     if not len(outcomes):
         raise InvalidArgument("There is no finished job to learn from.", "Give a log with jobs that completed.")
     run_s, power_w = outcomes["run_s"], outcomes["power_w"]
-    if not np.all(np.isfinite(run_s)) or np.any(np.isinf(power_w)):
-        raise InvalidArgument("A run time or power is not a number.", "Leave out the job, or set its power to NaN.")
+    for name, is_wrong, values in (("run time", ~np.isfinite(run_s), run_s), ("power", np.isinf(power_w), power_w)):
+        if is_wrong.any():
+            place = int(np.flatnonzero(is_wrong)[0])
+            raise InvalidArgument(
+                f"The {name} of row {place} of the outcomes is {values[place]}.",
+                "Leave out the job, or set its power to NaN.",
+            )
     mended = outcomes.with_columns(run_s=np.maximum(run_s, 1.0), power_w=np.where(power_w > 0, power_w, np.nan))
     return mended.rows(np.argsort(outcomes["submit_s"], kind="stable"))
 
@@ -261,6 +276,6 @@ def valid(outcomes: Matrix) -> Matrix:
 def _apps_of(card: dict[str, Any]) -> Floats:
     """Return the applications that a card lists. Raises `ResultError` where it was changed since."""
     apps = np.array(card["apps"], dtype=float)
-    if apps.ndim != 1:
-        raise ResultError("The card holds no list of applications.", "Save the model again.")
+    if apps.ndim != 1 or np.any(np.diff(apps) <= 0):
+        raise ResultError("The card holds no ascending list of applications.", "Save the model again.")
     return apps

@@ -110,7 +110,7 @@ def _listed(folder: Path) -> set[str]:
     """Return the files of the saved surrogate in *folder*, its card among them; none if that is no card of one."""
     try:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return set()
     is_ours = isinstance(card, dict) and "surrogate" in card and isinstance(card.get("files"), dict)
     return {CARD, *card["files"]} if is_ours else set()
@@ -161,7 +161,7 @@ def read_card(folder: Path) -> dict[str, Any]:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
     except OSError as error:
         raise ResultError(f"{folder} holds no saved surrogate: {error.strerror}.", "Give the folder of one.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ResultError(f"{folder / CARD} is no JSON: {error}.", "Save the model again.") from error
     if not isinstance(card, dict) or card.get("format") != FORMAT:
         raise ResultError(f"{folder / CARD} is no card that this version of hpcsim reads.", "Save the model again.")
@@ -180,8 +180,13 @@ def sound(folder: Path) -> Iterator[None]:
         raise
     except Exception as error:
         raise ResultError(
-            f"The model in {folder} cannot be rebuilt: {type(error).__name__}: {error}.", "Save it again."
+            f"The model in {folder} cannot be rebuilt: {type(error).__name__}: {_first_line(error)}.", "Save it again."
         ) from error
+
+
+def _first_line(error: Exception) -> str:
+    """Return what *error* says in its first line; libraries in C++ add their stack."""
+    return next(iter(str(error).splitlines()), "").strip().rstrip(".")
 
 
 def registered_name(kind: type[Surrogate]) -> str:

@@ -38,11 +38,11 @@ class LogBox:
         """Return the scale on which the front of *exact* [points, objectives] spans 0 to 1 in each objective.
 
         Raises:
-            InvalidArgument: no row is free of NaN, or a value on the front is 0 or less.
+            InvalidArgument: no row is free of NaN, or a value on the front is 0 or less, or infinite.
         """
         front = front_of(exact)
-        if not len(front) or not np.all(front > 0):
-            raise InvalidArgument("There is no front of positive values to scale by.", "Give values above 0.")
+        if not len(front) or not np.all(front > 0) or not np.all(np.isfinite(front)):
+            raise InvalidArgument("There is no front of positive values to scale by.", "Give finite ones above 0.")
         logs = np.log(front)
         return cls(logs.min(axis=0), logs.max(axis=0))
 
@@ -55,12 +55,12 @@ class LogBox:
 
 
 def front_of(values: ArrayLike) -> Floats:
-    """Return the rows that no other beats, each once, in ascending order of the first objective."""
-    rows = np.asarray(values, dtype=np.float64)
-    if rows.ndim != 2:
-        raise InvalidArgument(
-            f"Objectives of shape {list(rows.shape)} are no table.", "Give an array [points, objectives]."
-        )
+    """Return the rows that no other beats, each once, in ascending order of the first objective.
+
+    Raises:
+        InvalidArgument: *values* are no table of numbers.
+    """
+    rows = _table(values)
     return np.unique(rows[is_on_front(rows)], axis=0)
 
 
@@ -70,10 +70,11 @@ def hypervolume(values: ArrayLike, reference: ArrayLike) -> float:
     Two objectives are swept from the left, exactly; three and more need moocore.
 
     Raises:
+        InvalidArgument: *reference* is not one finite number an objective.
         MissingExtra: three objectives or more, and moocore is not installed.
     """
-    bound = np.asarray(reference, dtype=np.float64)
     front = front_of(values)
+    bound = _bound(reference, front.shape[1])
     front = front[np.all(front < bound, axis=1)]
     if not len(front):
         return 0.0
@@ -105,7 +106,7 @@ def igd_plus(values: ArrayLike, front: ArrayLike) -> float:
 
 def epsilon_plus(values: ArrayLike, front: ArrayLike) -> float:
     """Return how far *values* have to be moved, in every objective, to cover *front* (additive epsilon)."""
-    ours, target = front_of(values), front_of(front)
+    ours, target = _fronts(values, front)
     if not len(ours) or not len(target):
         return math.nan
     return float((ours[None, :, :] - target[:, None, :]).max(axis=2).min(axis=1).max())
@@ -115,9 +116,13 @@ def deb_delta(values: ArrayLike, front: ArrayLike) -> float:
     """Return Deb's Delta: 0 where points lie evenly from one end of *front* to the other; NaN below two points.
 
     (d_f + d_l + sum |d_i - mean|) / (d_f + d_l + (k - 1) mean), with the k - 1 gaps d_i and the distances
-    d_f, d_l of the ends of *front* from ours. For two objectives. Source: Deb et al., NSGA-II, 2002.
+    d_f, d_l of the ends of *front* from ours. Source: Deb et al., NSGA-II, 2002.
+
+    Raises:
+        InvalidArgument: there are other than two objectives.
     """
-    ours, target = front_of(values), front_of(front)
+    ours, target = _fronts(values, front)
+    _require_two(ours)
     if len(ours) < 2 or not len(target):
         return math.nan
     gaps = _gaps(ours)
@@ -152,9 +157,15 @@ def best_few(values: ArrayLike, reference: ArrayLike, most: int) -> NDArray[np.i
 
     Two objectives; exact, by dynamic programming over the front from left to right (Auger et al., FOGA
     2009). Rows outside *reference* are of no use and never chosen. Of equal points the first row counts.
+
+    Raises:
+        InvalidArgument: there are other than two objectives, or *most* is below 1.
     """
-    rows = np.asarray(values, dtype=np.float64)
-    bound = np.asarray(reference, dtype=np.float64)
+    rows = _table(values)
+    _require_two(rows)
+    bound = _bound(reference, 2)
+    if most < 1:
+        raise InvalidArgument(f"The most points to choose are {most}.", "Give a whole number from 1.")
     is_useful = is_on_front(rows) & np.all(rows < bound, axis=1)
     useful = np.flatnonzero(is_useful)
     front, first = np.unique(rows[useful], axis=0, return_index=True)
@@ -175,13 +186,50 @@ def best_few(values: ArrayLike, reference: ArrayLike, most: int) -> NDArray[np.i
     return np.sort(useful[first[chosen]])
 
 
+def _table(values: ArrayLike) -> Floats:
+    try:
+        rows = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(f"Objectives hold what is no number: {error}.", "Give an array of numbers.") from error
+    if rows.ndim != 2:
+        raise InvalidArgument(
+            f"Objectives of shape {list(rows.shape)} are no table.", "Give an array [points, objectives]."
+        )
+    return rows
+
+
+def _bound(reference: ArrayLike, objectives: int) -> Floats:
+    bound = np.asarray(reference, dtype=np.float64)
+    if bound.shape != (objectives,) or not np.all(np.isfinite(bound)):
+        raise InvalidArgument(
+            f"The reference point {bound.tolist()} is none of {objectives} objectives.",
+            "Give one finite number an objective.",
+        )
+    return bound
+
+
+def _fronts(values: ArrayLike, front: ArrayLike) -> tuple[Floats, Floats]:
+    ours, target = front_of(values), front_of(front)
+    if ours.shape[1] != target.shape[1]:
+        raise InvalidArgument(
+            f"Points of {ours.shape[1]} objectives are held against a front of {target.shape[1]}.",
+            "Give both the same objectives.",
+        )
+    return ours, target
+
+
+def _require_two(rows: Floats) -> None:
+    if rows.shape[1] != 2:
+        raise InvalidArgument(f"There are {rows.shape[1]} objectives.", "This measure is for two: choose those.")
+
+
 def _gaps(front: Floats) -> Floats:
     return np.asarray(np.linalg.norm(np.diff(front, axis=0), axis=1))
 
 
 def _behind(values: ArrayLike, front: ArrayLike) -> Floats:
     """Return by how much each of *values* is worse than each of *front*; shape [front, values, objectives]."""
-    ours, target = front_of(values), front_of(front)
+    ours, target = _fronts(values, front)
     return np.maximum(ours[None, :, :] - target[:, None, :], 0.0)
 
 

@@ -72,7 +72,10 @@ class Sample:
 
     def __str__(self) -> str:
         kept, rows = int(self.keep.sum()), len(self.keep)
-        text = f"kept {kept:,} of {rows:,} rows: {self.realised_rate:.4%}, asked for {self.asked_rate:.4%}"
+        text = f"kept {kept:,} of {rows:,} rows: {100 * self.realised_rate:.2f} %"
+        text += (
+            f"; their chances have the mean {100 * self.expected_rate:.4f} %, asked for {100 * self.asked_rate:.4f} %"
+        )
         return text if self.is_reachable else f"{text}, which cannot be reached: the other rows have no difficulty"
 
 
@@ -209,8 +212,9 @@ def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _targets(rows: Matrix) -> dict[str, tuple[Floats, str]]:
-    names = [name for name in ("run_s", "power_w") if np.all(rows[name] > 0)]
-    return {name: (rows[name], "regression") for name in names}
+    """Return run times, and powers where any was measured: NaN elsewhere, as everywhere for what is not above 0."""
+    values = {name: np.where(rows[name] > 0, rows[name], np.nan) for name in ("run_s", "power_w")}
+    return {name: (column, "regression") for name, column in values.items() if np.isfinite(column).any()}
 
 
 def _check_rate(rate: float, floor: float) -> None:

@@ -219,9 +219,9 @@ class SemiParametric(Learned):
         power = NodePower(float(state.facts["idle_w"]), float(state.facts["waiting_share"]))
         app, slowdown, spread, node_w = (state.arrays[name] for name in ("app", "log_slowdown", "spread", "node_w"))
         self._tables = SpeedUpTables(app, slowdown, spread, node_w, power)
-        self._base = boosting.from_text(state.files["base.txt"])
+        self._base = boosting.from_text(state.files["base.txt"], len(BASE_COLUMNS))
         text = state.files.get("residual.txt")
-        self._residual = None if text is None else boosting.from_text(text)
+        self._residual = None if text is None else boosting.from_text(text, len(RESIDUAL_COLUMNS))
 
 
 def _part(weight: Floats | None, rows: NDArray[np.bool_]) -> Floats | None:

@@ -143,7 +143,7 @@ class LightGBMTrees(Trees):
         return boosting.to_text(model)
 
     def _of_bytes(self, content: bytes) -> Any:
-        return boosting.from_text(content)
+        return boosting.from_text(content, len(self._inputs.names))
 
 
 @dataclass(kw_only=True, eq=False)
@@ -176,7 +176,7 @@ class XGBoostTrees(Trees):
         return xgboost_trees.to_json(model)
 
     def _of_bytes(self, content: bytes) -> Any:
-        return xgboost_trees.from_json(content)
+        return xgboost_trees.from_json(content, len(self._inputs.names))
 
 
 @dataclass(kw_only=True, eq=False)
@@ -196,4 +196,4 @@ class RandomForest(Trees):
         return forests.to_bytes(model)
 
     def _of_bytes(self, content: bytes) -> Any:
-        return forests.from_bytes(content)
+        return forests.from_bytes(content, len(self._inputs.names))

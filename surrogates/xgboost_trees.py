@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hpcsim.errors import MissingExtra
-from hpcsim.surrogates.boosting import shares
+from hpcsim.errors import MissingExtra, ResultError
+from hpcsim.surrogates.boosting import check_columns, shares
 
 Floats = NDArray[np.float64]
 
@@ -56,8 +56,15 @@ def to_json(booster: Any) -> bytes:
     return bytes(booster.save_raw(raw_format="json"))
 
 
-def from_json(content: bytes) -> Any:
-    """Return the booster that *content* describes."""
+def from_json(content: bytes, columns: int) -> Any:
+    """Return the booster that *content* describes.
+
+    Raises:
+        ResultError: it is cut off, which can make XGBoost end the whole process, or of another number of *columns*.
+    """
+    if not (content.startswith(b"{") and content.endswith(b"}")):
+        raise ResultError("A saved booster is cut off or was changed.", "Save the model again.")
     booster = xgboost().Booster({"nthread": 1})
     booster.load_model(bytearray(content))
+    check_columns(booster.num_features(), columns)
     return booster

@@ -14,7 +14,7 @@ from hpcsim.results.storage import plain
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod
-    from rich.table import Table
+    from rich.table import Column, Table
 
 MOST_WIDTH = 10_000
 """Of a table in characters; a terminal that is narrower breaks its lines, and no figure is cut."""
@@ -73,15 +73,31 @@ def print_table(
 def _fit(table: Table, console: Console) -> None:
     """Let text give way where *table* is too wide, then headings; where that is not enough, lines are broken.
 
-    Left to itself rich would take from every column alike, and cut figures.
+    Left to itself rich would take from every column alike, the longest words of text included, and cut what is last.
     """
-    needs = console.measure(table, options=console.options.update(max_width=MOST_WIDTH))
+    endless = console.options.update(max_width=MOST_WIDTH)
+    needs = console.measure(table, options=endless)
     if needs.maximum > console.width:
         figures = [column for column in table.columns if column.max_width is not None]
         more = sum((column.max_width or 0) - (column.min_width or 0) for column in figures)
-        for column in figures:
-            column.width = column.max_width if needs.minimum + more <= console.width else column.min_width
+        for column in table.columns:
+            has_room = column.max_width is not None and needs.minimum + more <= console.width
+            column.width = column.max_width if has_room else column.min_width
+        fixed = console.measure(table, options=endless).minimum
+        _widen([column for column in table.columns if column.max_width is None], console.width - fixed)
+        needs = console.measure(table, options=endless)
     console.width = max(console.width, needs.minimum)
+
+
+def _widen(texts: list[Column], spare: int) -> None:
+    """Give each of *spare* characters to the column of *texts* that lacks most of them for its longest line."""
+    from rich.cells import cell_len
+
+    lack = [max(cell_len(str(cell)) for cell in (one.header, *one.cells)) - (one.width or 0) for one in texts]
+    for _ in range(min(spare, sum(lack))):
+        place = lack.index(max(lack))
+        lack[place] -= 1
+        texts[place].width = (texts[place].width or 0) + 1
 
 
 @contextmanager

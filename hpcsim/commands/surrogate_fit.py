@@ -70,6 +70,7 @@ def _facts(card: dict[str, Any], jobs: int, finished: int) -> list[tuple[str, st
         ("jobs of the log", count(jobs, "job")),
         ("of these ran to a good end", count(finished, "job")),
         ("learned from", count(train["rows"], "job")),
+        ("of these with a measured power", count(train["with_power"], "job")),
         ("span of their submits", duration(train["last_submit_s"] - train["first_submit_s"])),
         ("applications", f"{len(card['apps']):,}"),
         ("features", f"{len(card['features'])}, of which {len(card['moves_with_nodes'])} move with the node count"),

@@ -73,8 +73,10 @@ def parse_counts(text: str) -> NDArray[np.int64]:
         if max(map(len, ends)) > len(str(MOST_NODES)) or int(ends[1]) > MOST_NODES:
             raise InvalidArgument(f"'{part}' is more nodes than any machine has.", f"Give at most {MOST_NODES:,}.")
         first, last = int(ends[0]), int(ends[1])
-        if not 1 <= first <= last or last - first + len(counts) >= MOST_COUNTS:
+        if not 1 <= first <= last:
             raise InvalidArgument(f"'{part}' is no range of node counts.", "Write it upwards from 1, as 1-64.")
+        if last - first + len(counts) >= MOST_COUNTS:
+            raise InvalidArgument(f"'{text}' is too many node counts.", f"Give at most {MOST_COUNTS:,}.")
         counts.update(range(first, last + 1))
     return np.array(sorted(counts), dtype=np.int64)
 

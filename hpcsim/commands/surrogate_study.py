@@ -47,10 +47,14 @@ def surrogate_study(
     from hpcsim.experiments.surrogate_study import run_study
 
     settings = dict(parse_setting(text, "--read") for text in read or ())
-    with results_only():
-        answer = run_study(
-            data, out, preset=preset.value, reader=file_format, options=settings, resume=resume, progress=_tell
-        )
+    try:
+        with results_only():
+            answer = run_study(
+                data, out, preset=preset.value, reader=file_format, options=settings, resume=resume, progress=_tell
+            )
+    except KeyboardInterrupt:
+        say(f"Finished cells are kept in {out}: go on with --resume.")
+        raise
     if json:
         print_json(answer)
         return
@@ -66,7 +70,7 @@ def surrogate_study(
 
 
 def _tell(done: int, total: int, left_s: float, label: str) -> None:
-    when = f", about {duration(left_s)} left" if done else ""
+    when = f", about {duration(math.ceil(left_s))} left" if done else ""
     say(f"{done:,} of {count(total, 'cell')}{when}: {label}")
 
 

@@ -23,7 +23,7 @@ class Finished:
         user, app: numbers of who ran what.
         end_s: when it ended; run_s: how long it ran.
         nodes: on how many.
-        power_w: of the whole job, NaN where it was not measured.
+        power_w: of the whole job; what is not finite and above 0 counts as not measured.
     """
 
     user: Ints
@@ -50,7 +50,8 @@ class History:
         self._group, self._end_s = group[order], jobs.end_s[order]
         nodes, run_s = jobs.nodes[order], np.maximum(jobs.run_s[order], 1.0)
         self._log_run, self._log_nodes = np.log(run_s), np.log(nodes)
-        self._node_w = jobs.power_w[order] / nodes
+        power_w = jobs.power_w[order]
+        self._node_w = np.where(np.isfinite(power_w) & (power_w > 0), power_w, np.nan) / nodes
         self._ends = np.unique(jobs.end_s)
         self._keys = self._key(self._group, np.searchsorted(self._ends, self._end_s))
         self._is_new = _first_of_its_kind(self._group, nodes)

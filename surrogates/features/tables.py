@@ -102,6 +102,7 @@ def _logged(workload: Workload) -> tuple[dict[str, Floats], dict[str, Floats]]:
     wait_s = _optional(columns, "recorded_wait_s", rows)
     run_s = columns["run_s"][rows].astype(float)
     power_w = _optional(columns, "mean_power_w", rows)
+    power_w = np.where(np.isfinite(power_w) & (power_w > 0), power_w, np.nan)  # a broken meter is no meter
     ran = {"nodes": asked["nodes"], "run_s": run_s, "power_w": power_w, "wait_s": wait_s}
     ran["end_s"] = asked["submit_s"] + np.nan_to_num(wait_s) + run_s
     ran["max_power_w"] = _optional(columns, "max_power_w", rows)

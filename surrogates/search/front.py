@@ -79,13 +79,18 @@ def find_front(
         options: further arguments of the engine.
 
     Raises:
-        InvalidArgument: objectives of a wrong shape.
+        InvalidArgument: objectives of a wrong shape, a start outside the domain, no axis or no evaluation.
     """
     budget = domain.size if budget is None else budget
+    if not domain.axes or budget < 1:
+        raise InvalidArgument(
+            f"There is nothing to search: {len(domain.axes)} axes and a budget of {budget}.",
+            "Give one axis or more, and a budget from 1.",
+        )
     engine = make_engine(levels=domain.levels, budget=budget, seed=seed, **_positions(make_engine, domain), **options)
     book = _Book(domain, objectives)
     if start is not None:
-        book.evaluate(engine, domain.points(np.asarray(start).reshape(-1, len(domain.axes)))[:budget])
+        book.evaluate(engine, domain.points(_within(domain, start))[:budget])
     while book.count < budget:
         points = engine.ask(min(max(batch, 1), budget - book.count))
         if not len(points):
@@ -107,7 +112,11 @@ class _Book:
 
     def evaluate(self, engine: Search, points: Points) -> None:
         settings = self._domain.settings(points)
-        values = np.asarray(self._objectives(settings), dtype=np.float64)
+        answers = self._objectives(settings)
+        try:
+            values = np.asarray(answers, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidArgument(f"The objectives are no numbers: {error}.", "Return an array of numbers.") from error
         if values.ndim != 2 or len(values) != len(points) or values.shape[1] < 1:
             raise InvalidArgument(
                 f"The objectives of {len(points)} settings have shape {list(values.shape)}.",
@@ -126,6 +135,17 @@ class _Book:
         settings = np.concatenate(self._settings) if self._settings else np.empty((0, width))
         values = np.concatenate(self._values) if self._values else np.empty((0, 2))
         return Found(settings, values, np.array(self._repeats, dtype=bool), is_exhausted)
+
+
+def _within(domain: Domain, start: ArrayLike) -> NDArray[np.int64]:
+    """Return *start* as places [points, axes], or refuse it."""
+    places = np.asarray(start).reshape(-1, len(domain.axes))
+    if places.dtype.kind not in "iu" or np.any((places < 0) | (places >= np.array(domain.levels))):
+        raise InvalidArgument(
+            f"The start {places.tolist()} is not of the domain.",
+            f"Give places from 0, below {', '.join(map(str, domain.levels))}.",
+        )
+    return places
 
 
 def volumes(values: Floats, measure: Callable[[Floats], float], at: Sequence[int]) -> list[float]:

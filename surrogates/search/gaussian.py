@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.errors import InvalidArgument
 from hpcsim.search import Points, Search, snapped
 from hpcsim.surrogates.search.domain import grid
 from hpcsim.surrogates.search.quiet_torch import check_installed, quiet_torch
@@ -41,7 +42,7 @@ def minimised(values: Floats) -> Floats:
 
 
 class ModelSearch(Search):
-    """Base of engines that model each objective by a Gaussian process; an answer of NaN is never modelled.
+    """Base of engines that model each objective by a Gaussian process; an answer that is not finite is never modelled.
 
     Objectives are modelled in logarithms while all their values are above 0, since run times and
     watts span magnitudes. Values that are told before the first question stand for the engine's own start.
@@ -53,6 +54,7 @@ class ModelSearch(Search):
     """
 
     takes_positions: ClassVar[bool] = True
+    least_objectives: ClassVar[int] = 2
 
     def __init__(
         self,
@@ -65,6 +67,8 @@ class ModelSearch(Search):
     ) -> None:
         check_installed(type(self).__name__)
         super().__init__(levels=levels, budget=budget, seed=seed)
+        if candidates < 2:
+            raise InvalidArgument(f"The candidates of a search are {candidates}.", "Give a whole number from 2.")
         self._positions = positions
         self._most_candidates = candidates
         self._has_begun = False
@@ -80,14 +84,23 @@ class ModelSearch(Search):
         if len(self._start):
             taken, self._start = self._start[:count], self._start[count:]
             return taken
-        is_known = ~np.isnan(self.values).any(axis=1)
+        is_known = self._is_known
         if is_known.sum() < 2:
             return self._drawn(count)
         with quiet_torch(int(self.rng.integers(2**31))):
             return self.promising(count, self.points[is_known], self.values[is_known])
 
     def tell(self, points: Points, values: Points) -> None:
-        """Remember what was found; repeats are remembered as repeats."""
+        """Remember what was found; repeats are remembered as repeats.
+
+        Raises:
+            InvalidArgument: there are fewer objectives than the engine needs.
+        """
+        if values.shape[1] < self.least_objectives:
+            raise InvalidArgument(
+                f"{type(self).__name__} needs {self.least_objectives} objectives, and was told {values.shape[1]}.",
+                "Give more, or search with sobo-runtime, random or loggrid.",
+            )
         self.points = np.vstack([self.points, snapped(points, self.levels)])
         self.values = np.vstack([self.values.reshape(-1, values.shape[1]), values])
 
@@ -120,7 +133,7 @@ class ModelSearch(Search):
             half = self._most_candidates // 2
             far = self.rng.uniform(size=(half, len(self.levels)))
             ranks = np.argsort(np.argsort(values, axis=0), axis=0).sum(axis=1)
-            parents = self.points[~np.isnan(self.values).any(axis=1)][np.argsort(ranks)[: max(4, len(ranks) // 4)]]
+            parents = self.points[self._is_known][np.argsort(ranks)[: max(4, len(ranks) // 4)]]
             near = parents[self.rng.integers(0, len(parents), half)]
             near = near + self.rng.normal(size=near.shape) * self.rng.choice(STEPS, size=(half, 1))
             every = np.unique(snapped(np.vstack([far, np.clip(near, 0, 1)]), self.levels), axis=0)
@@ -136,6 +149,11 @@ class ModelSearch(Search):
             left = self._untried(grid(self.levels))
             return left[self.rng.permutation(len(left))[:count]]
         return snapped(self.rng.uniform(size=(count, len(self.levels))), self.levels)
+
+    @property
+    def _is_known(self) -> NDArray[np.bool_]:
+        """Which answers are finite: nothing else can be modelled."""
+        return np.asarray(np.isfinite(self.values).all(axis=1))
 
     @property
     def _is_small(self) -> bool:

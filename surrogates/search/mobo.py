@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.errors import InvalidArgument
 from hpcsim.search import Points, is_on_front, snapped
 from hpcsim.surrogates.search.enumeration import spread_levels
 from hpcsim.surrogates.search.gaussian import ModelSearch, fitted, in_logs, maximised, minimised
@@ -51,7 +52,8 @@ class Mobo(ModelSearch):
     def start_points(self, *, has_data: bool) -> Points:
         """Return points at random, none where there are data."""
         size = 0 if has_data else min(START, self.budget)
-        return np.unique(snapped(self.rng.uniform(size=(size, len(self.levels))), self.levels), axis=0)
+        drawn = snapped(self.rng.uniform(size=(size, len(self.levels))), self.levels)
+        return np.asarray(drawn[np.sort(np.unique(drawn, axis=0, return_index=True)[1])])  # in the order of the draw
 
     def promising(self, count: int, points: Points, values: Floats) -> Points:
         """Return one point, where the criterion is highest, moved to the nearest level."""
@@ -96,8 +98,25 @@ class MoboFixed(ModelSearch):
     ) -> None:
         super().__init__(levels=levels, budget=budget, seed=seed, positions=positions, candidates=candidates)
         self._given = None if reference is None else np.asarray(reference, dtype=np.float64)
-        self._fixed: Floats | None = None
+        if self._given is not None and (self._given.ndim != 1 or not np.all(np.isfinite(self._given))):
+            raise InvalidArgument(f"The reference of a search is {reference}.", "Give one finite number an objective.")
+        if warm_starts < 0:
+            raise InvalidArgument(f"The warm starts of a search are {warm_starts}.", "Give a whole number from 0.")
+        self._fixed_by = 0
         self._warm_starts = warm_starts
+
+    def tell(self, points: Points, values: Points) -> None:
+        """Remember what was found.
+
+        Raises:
+            InvalidArgument: there are other objectives than the reference has, or fewer than two.
+        """
+        if self._given is not None and len(self._given) != values.shape[1]:
+            raise InvalidArgument(
+                f"The reference has {len(self._given)} values, and there are {values.shape[1]} objectives.",
+                "Give one finite number an objective.",
+            )
+        super().tell(points, values)
 
     def start_points(self, *, has_data: bool) -> Points:
         """Return both ends of each dimension and points evenly between them, on the model's axis.
@@ -136,12 +155,12 @@ class MoboFixed(ModelSearch):
     def _reference(self, targets: Floats) -> Floats:
         """Return the reference point, to be maximised from; it is fixed when it is first needed."""
         if self._given is not None:
-            known = self.values[~np.isnan(self.values).any(axis=1)]
+            known = self.values[self._is_known]
             return np.asarray(maximised(in_logs(np.vstack([known, self._given])))[-1])
-        if self._fixed is None:
-            low, high = targets.min(axis=0), targets.max(axis=0)
-            self._fixed = low - MARGIN * np.where(high > low, high - low, 1.0)
-        return self._fixed
+        self._fixed_by = self._fixed_by or len(targets)
+        first = targets[: self._fixed_by]  # not the point is kept but who gave it: a value below 0 ends logarithms
+        low, high = first.min(axis=0), first.max(axis=0)
+        return np.asarray(low - MARGIN * np.where(high > low, high - low, 1.0))
 
     def _scalarised(self, model: Any, targets: Floats, choices: Points) -> int:
         """Return the choice whose predictions are best by the next weights."""

@@ -7,6 +7,7 @@ criterion is searched by sampling, around the front and everywhere.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hpcsim.errors import MissingExtra
+from hpcsim.errors import InvalidArgument, MissingExtra
 from hpcsim.search import Points, Search, is_on_front, snapped
 
 PACKAGES = {"moocore": "moocore", "sklearn": "scikit-learn"}
@@ -53,8 +54,10 @@ class SmsEgo(Search):
                 )
         super().__init__(levels=levels, budget=budget, seed=seed)
         size = max(len(self.levels) + 2, budget // 5)
+        size = min(size, math.prod(self.levels) if all(self.levels) else size)
         first = snapped(self._latin(min(size, budget)), self.levels)
         self._first = first[np.sort(np.unique(first, axis=0, return_index=True)[1])]
+        self._tried: set[tuple[float, ...]] = set()
         self._points = np.empty((0, len(self.levels)))
         self._values = np.empty((0, 0))
 
@@ -64,7 +67,8 @@ class SmsEgo(Search):
             taken, self._first = self._first[:count], self._first[count:]
             return taken
         if len(self._values) < 2:
-            return snapped(self.rng.uniform(size=(count, len(self.levels))), self.levels)
+            fresh = self._untried(self.rng.uniform(size=(CANDIDATES, len(self.levels))))
+            return fresh[self.rng.permutation(len(fresh))[:count]]
         points, values = self._points, self._values
         for _ in range(count):
             candidates = self._candidates(points, values)
@@ -75,8 +79,15 @@ class SmsEgo(Search):
         return points[len(self._points) :]
 
     def tell(self, points: Points, values: Points) -> None:
-        """Remember what succeeded."""
-        known = ~np.isnan(values).any(axis=1)
+        """Remember what succeeded, to learn from, and all that was tried.
+
+        Raises:
+            InvalidArgument: there are fewer than two objectives.
+        """
+        if values.shape[1] < 2:
+            raise InvalidArgument("sms-ego was told one objective.", "Give two or three, or search at random.")
+        self._tried.update(map(tuple, snapped(points, self.levels).tolist()))
+        known = np.isfinite(values).all(axis=1)
         self._points = np.vstack([self._points, snapped(points, self.levels)[known]])
         self._values = np.vstack([self._values.reshape(-1, values.shape[1]), values[known]])
 
@@ -104,9 +115,13 @@ class SmsEgo(Search):
             self.rng.random((CANDIDATES, width)) < 0.5, parents, self.rng.uniform(size=(CANDIDATES, width))
         )
         drawn = np.vstack([near, mixed, self.rng.uniform(size=(CANDIDATES, width))])
-        tried = {tuple(row) for row in points.tolist()}
+        return self._untried(drawn, points)
+
+    def _untried(self, drawn: Points, *others: Points) -> Points:
+        """Return the levels that *drawn* mean, each once, less what was tried and *others*."""
+        tried = self._tried.union(*(map(tuple, points.tolist()) for points in others))
         fresh = [row for row in np.unique(snapped(drawn, self.levels), axis=0).tolist() if tuple(row) not in tried]
-        return np.array(fresh, dtype=float).reshape(-1, width)
+        return np.array(fresh, dtype=float).reshape(-1, len(self.levels))
 
     def _latin(self, count: int) -> Points:
         """Return *count* points of which each dimension's values are spread evenly."""

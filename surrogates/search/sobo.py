@@ -19,6 +19,7 @@ class SoboRuntime(ModelSearch):
     """Most expected improvement of the first objective, the run time; nothing is tried twice."""
 
     objective: ClassVar[int] = 0
+    least_objectives: ClassVar[int] = 1
 
     def start_points(self, *, has_data: bool) -> Points:
         """Return the start of `mobo-fixed`, ends and points evenly between them; none where there are data."""
@@ -46,3 +47,4 @@ class SoboPower(SoboRuntime):
     """Most expected improvement of the second objective, the power."""
 
     objective: ClassVar[int] = 1
+    least_objectives: ClassVar[int] = 2

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 TRAINED_ON = 0.85
-"""Share of the finished jobs, the first by submission, that surrogates learn from (calibration included)."""
+"""Share of the finished jobs, the first by submission, after which those to be judged begin. Surrogates learn from
+the jobs of that part that had ended by then (calibration included)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +28,7 @@ class TrialData:
     """One log, ready for trials.
 
     Attributes:
-        train: outcomes of the earlier jobs.
+        train: outcomes of jobs that had ended before the first of the later ones was submitted.
         tested: outcomes of the test jobs, all later than *train*.
         contexts: what was known of the test jobs, history only from *train*; and, for the reproduction alone, what
             only their runs told (`hpcsim.surrogates.features.BURSTS`), which surrogates read if asked to.
@@ -67,12 +68,13 @@ def prepared(workload: Workload, *, test_jobs: int, most_nodes: int) -> TrialDat
         with_bursts(outcomes_table(workload), workload).sort_values("submit_s", kind="stable").reset_index(drop=True)
     )
     split = int(TRAINED_ON * len(outcomes))
-    train, later = outcomes.iloc[:split], outcomes.iloc[split:]
+    earlier, later = outcomes.iloc[:split], outcomes.iloc[split:]
+    train = earlier[earlier["end_s"] < later["submit_s"].min()]  # what still ran then, nobody could have learned from
     can_judge = (later["power_w"] > 0) & (later["nodes"] <= most_nodes)
     if has_truth(workload):
         can_judge &= workload.columns["scaling_law"][later["row"].to_numpy(dtype=np.int64)] != RIGID
     fit = later[can_judge]
-    if split < 20 or not len(fit):
+    if len(train) < 20 or not len(fit):
         raise InvalidArgument(
             f"Of {len(workload):,} jobs {len(outcomes):,} completed, and {len(fit):,} of the later ones can be judged.",
             "Give a log with more finished jobs whose power is known.",
@@ -85,7 +87,12 @@ def prepared(workload: Workload, *, test_jobs: int, most_nodes: int) -> TrialDat
     if has_truth(workload):
         functions = (true_run_s, true_power_w)
         truth = np.stack([function(workload, rows, counts[None, :]) for function in functions], axis=2)
-    funnel = {"in the log": len(workload), "completed": len(outcomes), "learned from": split}
-    funnel |= {"later": len(later), "can be judged": len(fit), "judged": len(tested)}
+    funnel = {"in the log": len(workload), "completed": len(outcomes), "submitted earlier": split}
+    funnel |= {
+        "of these ended before the later ones came, and learned from": len(train),
+        "later": len(later),
+        "can be judged": len(fit),
+        "judged": len(tested),
+    }
     contexts = with_bursts(contexts_table(workload, history=train, rows=rows), workload)
     return TrialData(train.reset_index(drop=True), tested, contexts, counts, truth, funnel)

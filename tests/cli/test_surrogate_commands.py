@@ -44,11 +44,13 @@ def test_the_realised_rate_of_a_sample_is_printed(
     fit = cli(
         *("surrogate", "fit", log[0], "--out", tmp_path / "m"), "--model", "app-mean", "--sample", "uniform:rate=0.5"
     )
-    assert "asked for 50.0000%" in fit.output
+    assert "mean 50.0000 %, asked for 50.0000 %" in fit.output
 
 
 def test_a_log_without_power_says_so(cli: Callable[..., Any], log: tuple[Path, str], tmp_path: Path) -> None:
-    cli("surrogate", "fit", log[0], "--out", tmp_path / "m", "--model", "app-mean")
+    fit = cli("surrogate", "fit", log[0], "--out", tmp_path / "m", "--model", "app-mean")
+    assert "with a measured power" in fit.output
+    assert json.loads((tmp_path / "m" / "card.json").read_text())["train"]["with_power"] == 0
     assert "not known" in cli("surrogate", "predict", tmp_path / "m", log[0], "--nodes", "2").output
     assert "follows a fixed rule" in cli("surrogate", "explain", tmp_path / "m").output
 
@@ -64,7 +66,7 @@ def test_a_log_without_power_says_so(cli: Callable[..., Any], log: tuple[Path, s
         (("predict", "nowhere", "LOG", "--nodes", "0"), "no range of node counts"),
         (("predict", "nowhere", "LOG", "--nodes", "4-2"), "no range of node counts"),
         (("predict", "nowhere", "LOG", "--nodes", "1.5"), "'1.5' is no node count"),
-        (("predict", "nowhere", "LOG", "--nodes", "1-999999999"), "no range of node counts"),
+        (("predict", "nowhere", "LOG", "--nodes", "1-999999999"), "too many node counts"),
         (("predict", "nowhere", "LOG", "--nodes", "1000000001"), "more nodes than any machine has"),
         (("predict", "nowhere", "LOG", "--nodes", "1-" + 30 * "9"), "more nodes than any machine has"),
         (("fit", "LOG", "--out", "m", "--seed", 20 * "9"), "Give a whole number from 0 to 2,147,483,647."),

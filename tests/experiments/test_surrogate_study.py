@@ -15,7 +15,9 @@ import pytest
 from hpcsim import registry
 from hpcsim.errors import ExperimentError, HpcsimError
 from hpcsim.experiments.surrogate_study import PRESETS, Cell, Preset, cells, run_study
+from hpcsim.experiments.surrogate_study.plan import BESIDE_RAW, SAME_ROWS
 from hpcsim.experiments.surrogate_study.verdicts import compared, comparisons, verdicts
+from hpcsim.surrogates.study.data import prepared
 
 needs_advisor = pytest.mark.skipif(find_spec("lightgbm") is None, reason="pip install 'hpcsim-des[advisor]'")
 
@@ -148,7 +150,7 @@ def test_real_file_has_no_truth_and_says_so(tmp_path: Path) -> None:
     assert "lightgbm, raw+post-run" in set(found["label"])  # the file has peaks of power
     assert "All seeds have this one log" in (tmp_path / "out" / "study.md").read_text()
     assert found["run_rmse_log"].notna().all()
-    with pytest.raises(ExperimentError, match="study of other data"):
+    with pytest.raises(ExperimentError, match="another log or another preset"):
         run_study("synth-pm100", tmp_path / "out", preset=small, resume=True)
 
 
@@ -183,7 +185,7 @@ def test_no_is_an_answer() -> None:
         cells_ += [family_cell("lightgbm", "raw+embedding", seed, 0.49 - 0.001 * seed)]
     found = comparisons(cells_)
     decided = verdicts(found)
-    assert decided["H1"].startswith("no, 1 of 2")
+    assert decided["H1"].startswith("no, 0 of 1")  # better than TabNet, which decides nothing
     assert "lightgbm, raw+embedding is worse than lightgbm, raw" in decided["H1"]
     assert decided["H2"].startswith("no, 1 of 2")
     assert "mobo-fixed is worse than sobo-power" in decided["H2"]
@@ -229,3 +231,41 @@ def test_trial_is_blind_to_the_truth_of_the_jobs_it_judges() -> None:
     assert first["self_graded"] == second["self_graded"]
     assert first["truth_graded"] != second["truth_graded"]
     assert json.dumps(first["fronts"]["predicted"]) == json.dumps(second["fronts"]["predicted"])
+
+
+def test_tabnet_decides_nothing_and_both_ways_of_learning_do() -> None:
+    """Embeddings beside raw features beat raw trees and lose to TabNet: yes, as long as both ways of learning win."""
+    cells_ = []
+    for seed in range(3):
+        cells_ += [family_cell("lightgbm", "raw", seed, 0.5), family_cell("tabnet", "raw", seed, 0.9)]
+        cells_ += [family_cell("lightgbm", "raw+embedding", seed, 0.6 + 0.001 * seed)]
+    assert verdicts(comparisons(cells_))["H1"].startswith("yes, 1 of 1")
+    lost = [family_cell("lightgbm", SAME_ROWS, seed, 0.4 + 0.001 * seed) for seed in range(3)]
+    assert verdicts(comparisons([*cells_, *lost]))["H1"].startswith("no, 1 of 2")
+
+
+def test_inputs_on_the_same_rows_are_not_cross_fitted() -> None:
+    split, same = (Cell(inputs=inputs, epochs=2).order()["parameters"] for inputs in BESIDE_RAW)
+    assert split == {"inputs": "raw+embedding", "epochs": 2}
+    assert same == split | {"cross_fit": False}
+
+
+def test_engines_are_compared_at_evaluations_that_both_have_made() -> None:
+    """One stopped after 6 evaluations, the other has rows at 4 and 8: 4 is what both have, not 4 against 6."""
+    short = engine_cell("mobo-fixed", [0.9, 0.9])
+    short[1]["trace"][1]["evaluations"] = 6
+    (found,) = comparisons([short, engine_cell("random", [0.7, 0.6])])
+    assert (found.measure, found.gain) == ("HV share at 4", 0)
+
+
+def test_nothing_is_learned_from_jobs_that_still_ran() -> None:
+    """A job that is judged was submitted after all that its surrogate learned from had ended."""
+    workload = registry.make("models", "synth-pm100", jobs=1_000, seed=1)
+    data = prepared(workload, test_jobs=50, most_nodes=32)
+    assert data.train["end_s"].max() < data.tested["submit_s"].min()
+    assert data.funnel["submitted earlier"] > len(data.train) > 0.9 * data.funnel["submitted earlier"]
+
+
+@needs_advisor
+def test_embedding_costs_only_where_there_is_one(study: Path) -> None:
+    assert table(study, "cost")["embed_ms"].isna().all()

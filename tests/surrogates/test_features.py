@@ -244,3 +244,15 @@ def test_logs_without_power_or_applications_make_tables() -> None:
     assert table["app_id"].nunique() == 2
     assert table["power_w"].isna().all()
     assert table["pair_jobs"].max() > 1
+
+
+def test_a_table_of_history_with_impossible_power_is_read_as_without(log: Log) -> None:
+    """A table may come from anywhere: watts of 0, below it or without end are no watts of a node."""
+    broken = log.train.head(50).copy()
+    place = broken.columns.get_loc("power_w")
+    for row, value in ((3, -4.0), (5, 0.0), (8, np.inf)):
+        broken.iloc[row, place] = value
+    missing = broken.assign(power_w=broken["power_w"].where(np.isfinite(broken["power_w"]) & (broken["power_w"] > 0)))
+    rows = np.arange(3900, 4000)
+    found = [contexts_table(log.workload, history=table, rows=rows) for table in (broken, missing)]
+    pd.testing.assert_frame_equal(*found)

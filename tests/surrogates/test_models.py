@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from hpcsim import registry
 from hpcsim.errors import InvalidArgument, ResultError, UnknownName
 from hpcsim.surrogate import Surrogate
 from hpcsim.surrogates import model_files
+from hpcsim.surrogates.features import outcomes_table
 from hpcsim.surrogates.features.columns import COUNTED
 from tests.surrogates.conftest import Log
 
@@ -143,7 +146,7 @@ def test_tables_that_cannot_be_learned_from_are_refused(log: Log) -> None:
     model = registry.make("surrogates", "app-mean")
     with pytest.raises(InvalidArgument, match="no finished job"):
         model.fit(log.train.head(0))
-    with pytest.raises(InvalidArgument, match="not a number"):
+    with pytest.raises(InvalidArgument, match="run time of row 1 of the outcomes is nan"):
         model.fit(log.train.head(3).assign(run_s=[1.0, np.nan, 2.0]))
     with pytest.raises(InvalidArgument, match="no column 'run_s'"):
         model.fit(log.train.drop(columns="run_s"))
@@ -330,3 +333,69 @@ def test_saving_over_an_older_model_leaves_a_whole_one(log: Log, folder: Path) -
     fitted("app-mean", log.train.head(50)).save(folder)
     assert type(model_files.load_any(folder)).__name__ == "AppMean"
     shutil.rmtree(folder)
+
+
+def reseal(folder: Path, file: str, content: bytes) -> None:
+    """Write *content* into *file* and its hash into the card, as somebody would who edits a model."""
+    (folder / file).write_bytes(content)
+    card = json.loads((folder / "card.json").read_text())
+    card["files"][file] = hashlib.sha256(content).hexdigest()
+    (folder / "card.json").write_text(json.dumps(card))
+
+
+@pytest.mark.parametrize(("name", "file"), [("lightgbm", "run_s.model"), ("xgboost", "run_s.model")])
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.95])
+def test_a_booster_cut_off_behind_a_right_hash_does_not_end_the_process(
+    log: Log, tmp_path: Path, name: str, file: str, share: float
+) -> None:
+    """Both libraries call std::terminate on some of these."""
+    fitted(name, log.train.head(60)).save(tmp_path / "model")
+    content = (tmp_path / "model" / file).read_bytes()
+    reseal(tmp_path / "model", file, content[: int(share * len(content))])
+    refused(tmp_path / "model", "cut off or was changed")
+
+
+@pytest.mark.parametrize("name", ["lightgbm", "xgboost", "random-forest"])
+def test_trees_of_other_columns_than_the_card_says_are_refused(log: Log, tmp_path: Path, name: str) -> None:
+    fitted(name, log.train.head(60)).save(tmp_path / "model")
+    card = json.loads((tmp_path / "model" / "card.json").read_text())
+    change_card(tmp_path / "model", parameters=card["parameters"] | {"with_limit": False})
+    refused(tmp_path / "model", "made for 35 features, and their card says 34")
+
+
+@pytest.mark.parametrize("apps", [None, 5, [2, 1], [[1]]])
+def test_applications_that_are_none_are_refused(folder: Path, apps: object) -> None:
+    change_card(folder, apps=apps)
+    refused(folder, "list of applications|cannot be rebuilt")
+
+
+def test_a_card_nested_without_end_is_refused(folder: Path) -> None:
+    (folder / "card.json").write_text("[" * 100_000)
+    refused(folder, "is no JSON")
+
+
+def test_power_that_no_meter_can_have_measured_is_not_learned_from(log: Log) -> None:
+    """Below 0, 0 or infinite: as if it had not been measured, in targets and in everybody's history."""
+    workload = log.workload
+    broken, missing = (workload.columns["mean_power_w"].astype(float) for _ in range(2))
+    for place, value in ((3, -4.0), (5, 0.0), (8, math.inf)):
+        broken[place], missing[place] = value, math.nan
+    tables = [
+        outcomes_table(replace(workload, columns={**workload.columns, "mean_power_w": w})) for w in (broken, missing)
+    ]
+    pd.testing.assert_frame_equal(*tables)
+    table = log.train.head(60).copy()
+    table.iloc[7, table.columns.get_loc("power_w")] = math.inf
+    with pytest.raises(InvalidArgument, match="power of row 7 of the outcomes is inf"):
+        fitted("lightgbm", table)
+
+
+def test_bounds_of_a_sampled_model_are_those_of_all_jobs(log: Log, tmp_path: Path) -> None:
+    """A sampler that likes hard jobs makes errors of the jobs it kept larger than those to come: all are held out."""
+    found = []
+    for name, sampler in (("all", None), ("hard", "difficulty:rate=0.25")):
+        fitted("app-mean", log.train.head(1500), sampler=sampler).save(tmp_path / name)
+        card = json.loads((tmp_path / name / "card.json").read_text())
+        found.append((card["train"]["rows"], card["intervals"]["held_out_jobs"]))
+    assert found[1][0] < 0.3 * found[0][0]
+    assert sum(found[1][1]) == sum(found[0][1])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hpcsim.errors import InvalidArgument
+from hpcsim.search import is_on_front
 from hpcsim.surrogates import pareto
 
 HAND = np.array([[1.0, 4.0], [2.0, 2.0], [4.0, 1.0], [3.0, 3.0], [2.0, 2.0], [0.5, math.nan]])
@@ -140,3 +141,47 @@ def test_best_few_are_those_of_brute_force(seed: int, most: int) -> None:
 def test_best_few_of_few_are_all_of_the_front_once() -> None:
     assert pareto.best_few(HAND, [5, 5], 5).tolist() == [0, 1, 2]
     assert pareto.best_few(HAND, [0, 0], 5).tolist() == []
+
+
+@pytest.mark.parametrize("objectives", [1, 2, 3, 4])
+def test_fronts_are_those_of_brute_force(objectives: int) -> None:
+    """Few levels make ties and duplicates; some values are infinite, some not known."""
+    rng = np.random.default_rng(objectives)
+    for _ in range(200):
+        values = rng.integers(0, 4, (rng.integers(0, 12), objectives)).astype(float)
+        for odd in (math.nan, math.inf, -math.inf):
+            values[rng.random(values.shape) < 0.07] = odd
+        known = ~np.isnan(values).any(axis=1)
+        beaten = [any(np.all(o <= row) and np.any(o < row) for o in values[known]) for row in values]
+        assert is_on_front(values).tolist() == (known & ~np.array(beaten, dtype=bool)).tolist()
+
+
+def test_fronts_of_many_points_are_swept() -> None:
+    """All pairs of 50,000 points would be 5 GB."""
+    first = np.random.default_rng(0).permutation(50_000).astype(float)
+    values = np.stack([first, -first], axis=1)
+    assert is_on_front(values).all()
+    assert is_on_front(np.vstack([values, values + 1])).sum() == 50_000
+
+
+@pytest.mark.parametrize("reference", [[5], [5, 5, 5], [5, math.nan], [5, math.inf], 5])
+def test_a_reference_that_is_none_is_refused(reference: object) -> None:
+    with pytest.raises(InvalidArgument, match="is none of 2 objectives"):
+        pareto.hypervolume(HAND, reference)  # type: ignore[arg-type] - on purpose
+
+
+def test_objectives_that_do_not_fit_are_refused() -> None:
+    three = np.ones((2, 3))
+    for measure in (pareto.igd_plus, pareto.epsilon_plus, pareto.deb_delta):
+        with pytest.raises(InvalidArgument, match="3 objectives are held against a front of 2"):
+            measure(three, HAND)
+    with pytest.raises(InvalidArgument, match="There are 3 objectives"):
+        pareto.deb_delta(three, three)
+    with pytest.raises(InvalidArgument, match="There are 3 objectives"):
+        pareto.best_few(three, [9, 9, 9], 1)
+    with pytest.raises(InvalidArgument, match="most points to choose are 0"):
+        pareto.best_few(HAND, [9, 9], 0)
+    with pytest.raises(InvalidArgument, match="no number"):
+        pareto.hypervolume([["a", "b"]], [1, 1])
+    with pytest.raises(InvalidArgument, match="no front of positive values"):
+        pareto.hypervolume_ratio(HAND, [[1, math.inf]])

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsim.errors import InvalidArgument
+from hpcsim.surrogates import boosting
 from hpcsim.surrogates.difficulty import difficulty, numeric_view
 from hpcsim.surrogates.sampling import Sampler, drawn, probabilities, sampler_of, uniforms
 from tests.surrogates.conftest import Log
@@ -92,7 +93,7 @@ def test_whole_tables_in_any_order(log: Log, variant: str) -> None:
     assert np.all(sample.probability >= sampler.least)
     is_weighted = variant in {"weighted", "trimmed"}
     assert np.allclose(sample.weight, 1 / sample.probability if is_weighted else 1)
-    assert "asked for 30.0000%" in str(sample)
+    assert "mean 30.0000 %, asked for 30.0000 %" in str(sample)
 
 
 def test_hard_rows_are_hard_out_of_fold() -> None:
@@ -162,3 +163,42 @@ def test_samplers_are_written_as_text() -> None:
     assert sampler_of(None) is None
     with pytest.raises(InvalidArgument, match="no setting of a sampler"):
         sampler_of("difficulty:share=0.2")
+
+
+def test_a_target_that_some_rows_lack_still_has_a_say() -> None:
+    """Power is noise in every other row and unknown in a tenth: where known it makes rows hard."""
+    rng = np.random.default_rng(0)
+    x = rng.random(600)
+    is_noise = np.arange(600) % 2 == 0
+    power = np.exp(np.where(is_noise, rng.normal(0, 2, 600), 3 * x))
+    power[::10] = math.nan
+    table = pd.DataFrame({"x": x, "is_noise": is_noise.astype(float)})
+    hard = difficulty(table, {"run": (np.exp(x), "regression"), "w": (power, "regression")}, row_ids=np.arange(600))
+    known = np.isfinite(power)
+    assert hard[known & is_noise].mean() > 1.3 * hard[known & ~is_noise].mean()
+    assert np.isfinite(hard).all()
+    nothing = difficulty(table, {"w": (np.full(600, math.nan), "regression")}, row_ids=np.arange(600))
+    assert not nothing.any()
+
+
+def test_power_missing_in_one_job_does_not_silence_power(log: Log) -> None:
+    table = log.train.head(400).copy()
+    whole = Sampler("difficulty", rate=0.3).sample(table).probability
+    table.iloc[5, table.columns.get_loc("power_w")] = math.nan
+    almost = Sampler("difficulty", rate=0.3).sample(table).probability
+    without = Sampler("difficulty", rate=0.3).sample(table.assign(power_w=math.nan)).probability
+    assert np.corrcoef(whole, almost)[0, 1] > 0.9 > np.corrcoef(whole, without)[0, 1]
+
+
+def test_no_row_is_judged_by_a_model_that_has_seen_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[float] = []
+
+    def spy(features: np.ndarray, target: np.ndarray, wanted: np.ndarray, **settings: object) -> np.ndarray:
+        assert not set(features[:, 0].tolist()) & set(wanted[:, 0].tolist())
+        judged.extend(wanted[:, 0].tolist())
+        return np.zeros(len(wanted))
+
+    monkeypatch.setattr(boosting, "light_prediction", spy)
+    x = np.random.default_rng(0).permutation(101).astype(float)
+    difficulty(x[:, None], {"y": (x + 1, "regression")}, row_ids=x.astype(np.int64))
+    assert sorted(judged) == list(range(101))

@@ -325,3 +325,73 @@ def test_start_counts_against_the_budget_and_is_not_tried_again() -> None:
 def test_engines_are_searches() -> None:
     for name in registry.names("search"):
         assert issubclass(registry.find("search", name), Search)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("budget", [0, -1, 1.5, math.nan])
+def test_a_budget_that_is_none_is_refused(name: str, budget: float) -> None:
+    with pytest.raises(InvalidArgument):
+        search(name, 8, budget)  # type: ignore[arg-type] - on purpose
+
+
+def test_what_is_no_search_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="seed of a search is -1"):
+        search("random", 8, 4, seed=-1)
+    with pytest.raises(InvalidArgument, match="nothing to search: 0 axes"):
+        find_front(registry.find("search", "random"), Domain(()), toy)
+    for start in ([[8]], [[-1]], [[0.5]]):
+        with pytest.raises(InvalidArgument, match="not of the domain"):
+            search("random", 8, 4, start=start)
+    with pytest.raises(InvalidArgument, match="objectives are no numbers"):
+        search("random", 8, 4, objectives=lambda settings: [["a", "b"]] * len(settings))
+
+
+@needs_botorch
+@pytest.mark.parametrize("name", ["mobo", *MODELS])
+def test_an_infinite_answer_is_no_obstacle(name: str) -> None:
+    """Every third count fails with infinity: it is not modelled, and the others are found."""
+    found = search(name, 16, 10, objectives=lambda one: np.where(one % 3 == 0, math.inf, toy(one)))
+    assert found.evaluations == 10
+    assert np.isfinite(found.values[found.on_front]).all()
+
+
+@needs_botorch
+def test_engines_say_how_many_objectives_they_need() -> None:
+    for name in ("mobo", "mobo-fixed", "mobo-noisy", "sobo-power"):
+        with pytest.raises(InvalidArgument, match="needs 2 objectives, and was told 1"):
+            search(name, 8, 4, objectives=lambda one: toy(one)[:, :1])
+    assert search("sobo-runtime", 8, 4, objectives=lambda one: toy(one)[:, :1]).evaluations == 4
+    with pytest.raises(InvalidArgument, match="reference has 1 values"):
+        search("mobo-fixed", 8, 4, reference=[1.0])
+    with pytest.raises(InvalidArgument, match="one finite number an objective"):
+        search("mobo-fixed", 8, 4, reference=[1.0, math.nan])
+
+
+@needs_botorch
+def test_published_start_is_in_the_order_of_the_draw() -> None:
+    """Sorted, its first counts would all be small, and a trace over evaluations would say so."""
+    starts = [search("mobo", 1000, 8, seed=seed).settings[:, 0] for seed in range(5)]
+    assert all(len(np.unique(start)) == len(start) for start in starts)
+    assert not any(np.all(np.diff(start) > 0) for start in starts)
+
+
+@needs_botorch
+def test_fixed_reference_survives_a_value_below_zero() -> None:
+    """The start decides; when a later value ends logarithms, its reference is that of the start in plain values."""
+    engine = registry.find("search", "mobo-fixed")(levels=(64,), budget=20)
+    start = np.array([[1.0, 10.0], [4.0, 2.0]])
+    assert engine._reference(-np.log(start)).tolist() == pytest.approx(
+        [-math.log(4) - 0.1 * math.log(4), -math.log(10) - 0.1 * math.log(5)]
+    )
+    later = -np.vstack([start, [[-3.0, 50.0]]])
+    assert engine._reference(later).tolist() == pytest.approx([-4 - 0.3, -10 - 0.8])
+
+
+def test_sms_ego_tries_nothing_twice_and_ends() -> None:
+    """Failures count as tried; a start as large as the budget would not fit into memory."""
+    pytest.importorskip("sklearn")
+    pytest.importorskip("moocore")
+    found = search("sms-ego", 12, 10**9, objectives=lambda one: np.where(one > 6, math.inf, toy(one)))
+    assert (found.evaluations, found.repeats, found.is_exhausted) == (12, 0, True)
+    with pytest.raises(InvalidArgument, match="one objective"):
+        search("sms-ego", 8, 4, objectives=lambda one: toy(one)[:, :1])

@@ -153,3 +153,20 @@ def test_the_papers_form_embeds_every_count(log: Log) -> None:
     found = made.rows(jobs, np.array([1.0, 64.0])).reshape(5, 2, -1)
     assert found.shape[2] == 8
     assert not np.allclose(found[:, 0], found[:, 1])
+
+
+@pytest.mark.parametrize("cross_fit", [True, False])
+def test_tabnet_and_trees_share_the_rows_between_them(
+    log: Log, monkeypatch: pytest.MonkeyPatch, cross_fit: bool
+) -> None:
+    """What TabNet was fitted on, the trees are not given, and between them nothing is lost; or both get everything."""
+    from hpcsim.surrogates.features.matrix import Matrix
+
+    seen: list[np.ndarray] = []
+    monkeypatch.setattr(TabNet, "fit", lambda self, features, targets, weight: seen.append(features))
+    rows = Matrix.of(log.train.head(200), CONTEXT, "contexts")
+    made = TreeInputs(inputs="raw+embedding", architecture=Architecture(epochs=1))
+    chosen = made.fit(rows, np.log(rows.take(("run_s", "power_w"))), None, cross_fit=cross_fit)
+    features = rows.take(CONTEXT)
+    assert np.array_equal(seen[0], features[~chosen] if cross_fit else features, equal_nan=True)
+    assert chosen.all() == (not cross_fit)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 TABLES = ("self_graded", "truth_graded", "cost")
 IDENTITY = ("factor", "label")
+IN_FULL = (99.5, 1e6)
+"""Between these figures are written in full."""
+
 
 SHOWN: dict[str, dict[str, str]] = {
     "self_graded": {
@@ -112,7 +115,7 @@ def page(
     seeds = len({cell.seed for cell, _ in results})
     funnel = ", ".join(f"{count:,} {what}" for what, count in results[0][1]["funnel"].items())
     parts = [
-        f"# Advisor study on {Path(data).name}",
+        f"# Surrogate study on {Path(data).name}",
         f"Jobs of the first seed: {funnel}. Means over {seeds} seeds, ± half the 95 % Student interval.",
         *([ONE_LOG] if is_one_log else []),
         "## Hypotheses",
@@ -157,7 +160,12 @@ def _with_interval(estimate: MeanInterval) -> str:
     mean, low, high, _ = estimate
     if math.isnan(mean):
         return ""
-    return f"{mean:.3g}" if math.isnan(low) or low == high else f"{mean:.3g} ± {(high - low) / 2:.2g}"
+    return _figure(mean) if math.isnan(low) or low == high else f"{_figure(mean)} ± {_figure((high - low) / 2, 2)}"
+
+
+def _figure(value: float, digits: int = 3) -> str:
+    """Return *value* in so many significant digits; thousands in full, as 1,916."""
+    return f"{value:,.0f}" if IN_FULL[0] <= abs(value) < IN_FULL[1] else f"{value:.{digits}g}"
 
 
 def _accuracy(results: Results) -> pd.DataFrame:

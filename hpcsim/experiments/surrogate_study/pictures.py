@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from hpcsim.experiments import sweep_folder
 from hpcsim.experiments.surrogate_study.verdicts import Results
 from hpcsim.results import plots
 from hpcsim.results.palette import colours
+from hpcsim.results.statistics.student import mean_interval
 from hpcsim.search import is_on_front
 
 if TYPE_CHECKING:
@@ -23,7 +25,11 @@ if TYPE_CHECKING:
 
 MOST_FEATURES = 15
 INTERVAL = 0.9
-DASHES = ("-", "--", ":")
+DASHES, MARKERS = ("-", "--", ":"), ("o", "s", "^", "D", "v")
+"""Names outnumber colours: lines differ by these as well; 3 and 5 make 15 pairs."""
+
+APART = 0.01
+MEANS = ": mean and 95 % interval over seeds"
 
 
 def draw_all(results: Results, folder: Path) -> None:
@@ -50,9 +56,11 @@ def _fronts(axes: Axes, results: Results) -> bool:
     truths = [front["truth"] for front in families.values() if front["truth"]]
     if truths:
         _line(axes, np.array(truths[0], dtype=float), color="black", linewidth=2.5, linestyle="--", label="truth")
-    for name, front in families.items():
-        _line(axes, np.array(front["predicted"], dtype=float), color=chosen[name][0], marker=".", label=name)
-    axes.set(xscale="log", yscale="log", xlabel="run time in s", ylabel="power in W", title="fronts of one job")
+    for place, (name, front) in enumerate(families.items()):
+        _line(axes, np.array(front["predicted"], dtype=float), color=chosen[name][0], label=name, **_marks(place))
+    axes.set(
+        xscale="log", yscale="log", xlabel="run time in s", ylabel="power in W", title="predicted fronts of one job"
+    )
     return bool(families)
 
 
@@ -73,10 +81,11 @@ def _volumes(axes: Axes, results: Results) -> bool:
     chosen = colours(lines)
     for place, (name, points) in enumerate(lines.items()):
         counts = sorted(points)
-        means = [float(np.mean(points[count])) for count in counts]
-        dashes = DASHES[place % len(DASHES)]  # engines outnumber colours
-        axes.plot(counts, means, marker=".", label=name, color=chosen[name][0], linestyle=dashes)
-    axes.set(xscale="log", xlabel="evaluations", ylabel="share of the exact front's hypervolume", ylim=(None, 1.01))
+        beside = [count * (1 + APART * place) for count in counts]  # intervals at one place would hide each other
+        _with_intervals(axes, beside, [points[count] for count in counts], name, chosen[name][0], place)
+    axes.set(xscale="log", xlabel="evaluations", ylabel="share of the exact front's hypervolume", ylim=(None, 1.02))
+    axes.set_title(f"how fast engines find the predicted front{MEANS}")
+    axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
     seen = sorted({count for points in lines.values() for count in points})
     axes.set_xticks(seen, [f"{count:g}" for count in seen])
     axes.set_xticks([], minor=True)
@@ -91,12 +100,29 @@ def _sampling(axes: Axes, results: Results) -> bool:
         if cell.factor == "sampling":
             lines[cell.variant][cell.rate].append(answer["truth_graded"]["run_rmse_log"])
     chosen = colours(lines)
-    for name, points in lines.items():
+    for place, (name, points) in enumerate(lines.items()):
         rates = sorted(points)
-        means = [float(np.mean(points[rate])) for rate in rates]
-        axes.plot([*rates, 1.0], [*means, float(np.mean(whole))], marker=".", color=chosen[name][0], label=name)
-    axes.set(xlabel="share of the rows", ylabel="RMSE of log run time", xlim=(0, 1.02))
+        values = [*(points[rate] for rate in rates), whole]
+        beside = [rate + APART * place for rate in (*rates, 1.0)]
+        _with_intervals(axes, beside, values, name, chosen[name][0], place)
+    axes.set(xlabel="share of the rows", ylabel="RMSE of log run time", xlim=(0, 1.05))
+    axes.set_title(f"errors over how much is learned from{MEANS}")
     return bool(lines)
+
+
+def _with_intervals(
+    axes: Axes, places: Sequence[float], values: Sequence[Sequence[float]], label: str, colour: str, place: int
+) -> None:
+    """Draw the mean of each of *values* at *places*, and its 95 % Student interval where there is one."""
+    found = [mean_interval(part) for part in values]
+    reach = [0.0 if math.isnan(low) else (high - low) / 2 for _, low, high, _ in found]
+    means = [mean for mean, *_ in found]
+    axes.errorbar(places, means, reach, capsize=2, elinewidth=0.8, color=colour, label=label, **_marks(place))
+
+
+def _marks(place: int) -> dict[str, Any]:
+    """Return dashes and markers of the line that is drawn as number *place*."""
+    return {"linestyle": DASHES[place % len(DASHES)], "marker": MARKERS[place % len(MARKERS)], "markersize": 4}
 
 
 def _masks(axes: Axes, results: Results) -> bool:
@@ -107,7 +133,7 @@ def _masks(axes: Axes, results: Results) -> bool:
     shares = {name: float(np.mean([one[name] or 0.0 for one in found])) for name in found[0]}
     largest = sorted(shares, key=lambda name: shares[name])[-MOST_FEATURES:]
     axes.barh(largest, [shares[name] for name in largest], color="#2a6f97")
-    axes.set(xlabel="share of TabNet's attention")
+    axes.set(xlabel="share of TabNet's attention", title=f"what TabNet looks at: the {len(largest)} largest shares")
     return True
 
 
@@ -123,13 +149,14 @@ def _calibration(axes: Axes, results: Results) -> bool:
                 if row["target"] == "run_s" and row["group"] == "all" and "calibration" in row
             ]
     chosen = colours(lines)
-    for name, rows in lines.items():
+    for place, (name, rows) in enumerate(lines.items()):
         parts = sorted(rows[0], key=float)
         nominal = [2 * NormalDist().cdf(z * float(part)) - 1 for part in parts]
         held = [float(np.mean([row[part] for row in rows if row[part] is not None])) for part in parts]
-        axes.plot(nominal, held, marker=".", color=chosen[name][0], label=name)
+        axes.plot(nominal, held, color=chosen[name][0], label=name, **_marks(place))
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8)
     axes.set(xlabel="promised share", ylabel="share of run times held", xlim=(0, 1), ylim=(0, 1))
+    axes.set_title("how much of the run times parts of the intervals hold")
     return bool(lines)
 
 

@@ -8,7 +8,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-EMBEDDED = ("embedding", "raw+embedding")
+SAME_ROWS = "raw+embedding, same rows"
+"""TabNet and trees both learn from all rows, so that raw trees have no more than they; what TabNet says of them is
+over-fitted. Elsewhere TabNet learns from one half, the trees from the other."""
+
+EMBEDDED = ("embedding", "raw+embedding", SAME_ROWS)
+BESIDE_RAW = ("raw+embedding", SAME_ROWS)
+"""Inputs that decide whether embeddings help: beside the raw features, learned in either way."""
+
 POST_RUN = "raw+post-run"
 """Inputs with what only a run tells of its power: a reproduction, no advice; for logs that have it."""
 ALL_FAMILIES = (
@@ -62,7 +69,7 @@ PRESETS = {
         most_nodes=32,
         epochs=2,
         families=("semi-parametric", "lightgbm", "tabnet", "scaling-law", "app-mean"),
-        inputs=("raw+embedding",),
+        inputs=BESIDE_RAW,
         variants=("difficulty", "uniform"),
         rates=(0.5,),
         engines=("mobo-fixed", "sobo-runtime", "random", "loggrid"),
@@ -140,6 +147,8 @@ class Cell:
         parameters: dict[str, Any] = {}
         if self.inputs == POST_RUN:
             parameters["with_post_run"] = True
+        elif self.inputs == SAME_ROWS:
+            parameters |= {"inputs": "raw+embedding", "cross_fit": False}
         elif self.inputs != "raw":
             parameters["inputs"] = self.inputs
         if self.epochs:

@@ -20,7 +20,7 @@ from hpcsim.results.storage import plain
 CELLS, PLAN = "cells", "study.json"
 FORMAT = "hpcsim-surrogate-study-1"
 Progress = Callable[[int, int, float, str], object]
-"""(cells done, cells to do, seconds left, what is next)."""
+"""(cells done, cells to do, seconds left, what is next and of which seed)."""
 
 
 def run_study(
@@ -80,7 +80,7 @@ def _run(
     trial, seed = None, None
     for done, (key, cell) in enumerate(open_cells.items()):
         rate = (time.perf_counter() - began_s) / spent if spent else 1.0
-        progress(done, len(open_cells), rate * left, cell.label)
+        progress(done, len(open_cells), rate * left, f"{cell.label}, seed {cell.seed}")
         if trial is None or seed != cell.seed:
             seed = cell.seed
             trial = make_trial(log_by_seed(seed), test_jobs=size.test_jobs, most_nodes=size.most_nodes)
@@ -109,8 +109,13 @@ def _prepare(folder: Path, plan: dict[str, Any], *, resume: bool) -> None:
             known = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise ExperimentError(f"{path} is damaged: {error}.", "Name another folder.") from error
+        if not isinstance(known, dict):
+            raise ExperimentError(f"{path} is damaged.", "Name another folder.")
         if known != plan:
-            raise ExperimentError(f"{folder} holds a study of other data.", "Give the same --data, or another folder.")
+            raise ExperimentError(
+                f"{folder} holds a study of {known.get('data')}, another log or another preset.",
+                "Give the same --data and --preset, or another folder.",
+            )
     elif folder.exists() and not path.is_file() and any(folder.iterdir()):
         raise ExperimentError(f"{folder} is not empty and holds no study.", "Name a new folder.")
     with sweep_folder.writing(folder):

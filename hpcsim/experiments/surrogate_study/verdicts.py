@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from hpcsim.experiments.surrogate_study.plan import EMBEDDED, Cell
+from hpcsim.experiments.surrogate_study.plan import BESIDE_RAW, EMBEDDED, Cell
 from hpcsim.results.statistics import holm
 from hpcsim.results.statistics.student import mean_interval
 
 Results = Sequence[tuple[Cell, dict[str, Any]]]
+Trace = Sequence[dict[str, Any]]
 
 MOBO, OTHERS = ("mobo", "mobo-fixed"), ("sobo-runtime", "sobo-power", "random", "random-shared")
 
@@ -79,10 +80,11 @@ def comparisons(results: Results, *, is_one_log: bool = False) -> list[Compariso
 def verdicts(found: Sequence[Comparison]) -> dict[str, str]:
     """Return what is decided: ``H1``, ``H2`` -> ``yes``, ``no`` or ``not decided``, and why.
 
-    H1 rests on raw and embedded inputs together against raw ones, graded by the truth or, without one,
-    by the error of run times. H2 rests on the loop as published, or without it on ``mobo-fixed``.
+    H1 rests on raw and embedded inputs together against raw ones of the same trees, graded by the truth or, without
+    one, by the error of run times; TabNet by itself decides nothing. H2 rests on the loop as published, or without it
+    on ``mobo-fixed``.
     """
-    honest = [one for one in found if one.claim == "H1" and one.first.endswith("raw+embedding")]
+    honest = [one for one in found if one.claim == "H1" and _is_beside_raw(one)]
     engine = "mobo" if any(one.first == "mobo" for one in found) else "mobo-fixed"
     search = [one for one in found if one.claim == "H2" and one.first == engine]
     measure = next((name for name in ("hv_ratio", "rmse_log") if any(name in one.measure for one in honest)), "")
@@ -90,6 +92,11 @@ def verdicts(found: Sequence[Comparison]) -> dict[str, str]:
         "H1": _decided([one for one in honest if measure in one.measure], "embeddings beside raw features help"),
         "H2": _decided(search, f"{engine} beats SOBO and random search"),
     }
+
+
+def _is_beside_raw(one: Comparison) -> bool:
+    family, _, inputs = one.first.partition(", ")
+    return inputs in BESIDE_RAW and one.second == f"{family}, raw"
 
 
 def _decided(found: Sequence[Comparison], claim: str) -> str:
@@ -125,28 +132,37 @@ def _on_seeds(cells: dict[Any, Any], first: tuple[str, str], second: tuple[str, 
 
 def _engines(results: Results, *, is_one_log: bool) -> Iterator[Comparison]:
     """Yield each MOBO against each other engine, at the evaluations that both have made."""
-    traces: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    traces: dict[tuple[str, int], Trace] = {}
     for cell, answer in results:
         if cell.factor == "engine":
             traces[cell.engine, cell.seed] = answer["trace"]
     for first in MOBO:
         for second in OTHERS:
             seeds = [seed for engine, seed in traces if engine == first and (second, seed) in traces]
-            gains: list[list[float]] = []
-            count = 0
-            for seed in seeds:
-                ours, theirs = traces[first, seed], traces[second, seed]
-                count = min(ours[-1]["evaluations"], theirs[-1]["evaluations"])
-                pairs = zip(_shares(ours, count), _shares(theirs, count), strict=False)
-                gains.append([math.nan if a is None or b is None else a - b for a, b in pairs])
+            both = [(traces[first, seed], traces[second, seed]) for seed in seeds]
+            count = _last_common(both)
+            gains = [
+                [
+                    math.nan if a is None or b is None else a - b
+                    for a, b in zip(_shares(ours, count), _shares(theirs, count), strict=False)
+                ]
+                for ours, theirs in both
+            ]
             if gains:
                 measure = f"HV share at {count:g}"
                 by_job = np.array(gains, dtype=float)  # of several logs the jobs are others for each seed
                 yield compared("H2", first, second, measure, by_job.mean(axis=0) if is_one_log else by_job.ravel())
 
 
-def _shares(trace: Sequence[dict[str, Any]], count: float) -> list[float | None]:
-    row = [row for row in trace if row["evaluations"] <= count][-1]
+def _last_common(pairs: Sequence[tuple[Trace, Trace]]) -> float:
+    """Return the most evaluations at which all traces of *pairs* have a row, so that nobody is given a head start."""
+    noted = [{row["evaluations"] for row in trace} for pair in pairs for trace in pair]
+    return max(set.intersection(*noted), default=0) if noted else 0
+
+
+def _shares(trace: Trace, count: float) -> list[float | None]:
+    """Return the share of each job after *count* evaluations; nothing where the trace has no such row."""
+    row: dict[str, Any] = next((row for row in trace if row["evaluations"] == count), {"by_job": []})
     shares: list[float | None] = row["by_job"]
     return shares
 
