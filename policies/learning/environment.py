@@ -138,17 +138,7 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
         self._max_decisions = max_decisions
         self._on_invalid = on_invalid
         self._with_metrics = with_metrics
-        self._unit_of = (
-            RuleCost(
-                self.cluster,
-                objective,
-                backfill=backfill or "easy",
-                keeps_heads=keeps_heads,
-                kill_at_limit=kill_at_limit,
-            )
-            if normalise
-            else None
-        )
+        self._unit_of = _yardstick(self.cluster, objective, self._rules) if normalise else None
         self._episode: Episode | None = None
         self.action_space = gymnasium.spaces.Discrete(window + can_wait)
         self.observation_space = _space(window, groups, can_wait)
@@ -275,6 +265,17 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
             "decisions": self._decisions,
             "invalid_actions": self._invalid,
         }
+
+
+def _yardstick(cluster: Cluster, objective: Wanted, rules: Rules) -> RuleCost:
+    """Return what measures a sequence by the better of two rules, under the same rules of the game."""
+    return RuleCost(
+        cluster,
+        objective,
+        backfill=rules.backfill,
+        keeps_heads=rules.keeps_heads,
+        kill_at_limit=rules.kill_at_limit,
+    )
 
 
 def _space(window: int, groups: int, can_wait: bool) -> gymnasium.Space[Seen]:

@@ -15,7 +15,7 @@ from hpcsim.results.report_style import COLOURS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLUMNS, DPI = 2, 85
+COLUMNS, DPI, SHADES = 2, 85, 64
 
 
 def need_matplotlib() -> None:
@@ -44,6 +44,7 @@ def learning_curves(tables: Tables, path: Path) -> Path:
     for axes in panels.flat[len(parts) :]:
         axes.set_visible(False)
     figure.savefig(path, dpi=DPI)
+    _in_few_colours(path)
     return path
 
 
@@ -57,6 +58,14 @@ def _panel(axes: Axes, tables: Tables, part: str, names: Sequence[str]) -> None:
     axes.grid(visible=True, color="#d9dee3", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=7)
+
+
+def _in_few_colours(path: Path) -> None:
+    """Keep `SHADES` colours of a picture of lines, so that a page that holds it stays small."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        picture.convert("RGB").quantize(SHADES).save(path, optimize=True)
 
 
 def _curve(axes: Axes, tables: Tables, name: str, colour: Any) -> None:
