@@ -22,6 +22,7 @@ from hpcsim.policies.orders import (
     MostNodes,
     RandomOrder,
 )
+from hpcsim.policies.patience import Patience, Patient
 from hpcsim.policies.placements import BestFit, Contiguous, FirstFit, RandomNodes
 from hpcsim.policies.scores import F1, F2, F3, F4, UNICEP, WFP3
 from hpcsim.policies.selective import Selective
@@ -31,7 +32,9 @@ from hpcsim.policies.slack_based import SlackBased
 __all__ = [  # noqa: RUF022 - grouped by use; each group is sorted
     # orders
     "FCFS", "LAF", "LCFS", "LJF", "SAF", "SJF", "ByFunction", "FewestNodes", "MostNodes", "RandomOrder",
-    "F1", "F2", "F3", "F4", "UNICEP", "WFP3", "Multifactor", "ShortestPredicted",
+    "F1", "F2", "F3", "F4", "UNICEP", "WFP3", "Multifactor", "Patient", "ShortestPredicted",
+    # bounds on starvation
+    "Patience",
     # backfilling
     "EASY", "Backfill", "Conservative", "EasyPlusPlus", "EasySJBF", "Lookahead", "Selective", "SlackBased",
     # estimators

@@ -19,6 +19,7 @@ from hpcsim.policies.composition import each_once
 from hpcsim.policies.learning.heads import Ask, ChoosesHeads, always_keeps
 from hpcsim.policies.learning.observation import Observation, Observer
 from hpcsim.policies.learning.priors import HEURISTIC_PRIORS
+from hpcsim.policies.patience import PATIENCE, Patience
 from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint, load_checkpoint
 from hpcsim.policies.ppo_gtrxl.forward import Forward, Step
 from hpcsim.policies.ppo_gtrxl.starvation import starving_slot
@@ -40,8 +41,11 @@ class PPOGTrXL(ChoosesHeads):
         keeps_heads: the head stays until it starts, as in training; False: the network is asked anew at each pass,
             as rules are. None: it stays where the protocol keeps heads, and nowhere else.
         fallback: whose order chooses where the network cannot be trusted.
-        must_start_after_s: a job that has waited longer comes next without asking, so that the network's
-            taste for small jobs starves nobody; ``inf``: never; None: as the checkpoint has it.
+        patience: a job that has waited out of proportion to the work before it comes next without asking, so that
+            the network's taste for small jobs starves nobody, see `hpcsim.policies.patience.Patience`; ``inf``:
+            none does; None: the default there, but ``inf`` in RLScheduler's protocol, which has no such bound.
+        must_start_after_s: a job that has waited longer comes next, too; ``inf``: never; None: as the checkpoint
+            has it.
 
     Source: after Gao et al., Applied Sciences 15(16), 8928, 2025, a reconstruction.
     """
@@ -50,6 +54,7 @@ class PPOGTrXL(ChoosesHeads):
     backfill: str = "easy"
     keeps_heads: bool | None = None
     fallback: Backfill = field(default_factory=EASY)
+    patience: float | None = None
     must_start_after_s: float | None = None
 
     def __post_init__(self) -> None:
@@ -59,10 +64,16 @@ class PPOGTrXL(ChoosesHeads):
         cap_s = self.must_start_after_s
         if cap_s is not None and not (isinstance(cap_s, int | float) and cap_s >= 0):
             raise InvalidArgument(f"must_start_after_s is {cap_s!r}.", "Give seconds, 0 or more, or inf for no cap.")
+        self._new_patience()
         self._trained = load_checkpoint(find_checkpoint(self.checkpoint))
         self._cap_s = self._trained.view.must_start_after_s if cap_s is None else cap_s
         self._forward = Forward(self._trained.config, self._trained.weights)
         self._prior = HEURISTIC_PRIORS[self._trained.config.prior]
+
+    def _new_patience(self) -> Patience:
+        if self.patience is None:
+            return Patience(math.inf if always_keeps(self.backfill) else PATIENCE)
+        return Patience(self.patience)
 
     def _keeps(self) -> bool:
         return always_keeps(self.backfill) if self.keeps_heads is None else self.keeps_heads
@@ -90,16 +101,22 @@ class PPOGTrXL(ChoosesHeads):
         self._observer = Observer(view.window, view.groups, wait_cap_s=view.wait_cap_s)
         self._observer.reset(cluster)
         self._memory = self._forward.begin()
+        self._patience = self._new_patience()
+        self._patience.reset(cluster)
         self.fallback.reset(cluster, rng)
         self.counts = {"asked": 0, "starving": 0, "out of distribution": 0, "no number": 0}
 
     def listeners(self) -> Sequence[Listener]:
-        """Return what hears of jobs: pass, observer and the order of the fallback."""
-        return each_once(*super().listeners(), self._observer, *self.fallback.order.listeners())
+        """Return what hears of jobs: pass, observer, patience and the order of the fallback."""
+        return each_once(*super().listeners(), self._observer, self._patience, *self.fallback.order.listeners())
 
     def choose(self, ask: Ask, system: System) -> Job:
         """Return the job that comes next."""
         self.counts["asked"] += 1
+        overdue = self._patience.overdue(system, ask.hidden)
+        if overdue is not None:
+            self.counts["starving"] += 1
+            return overdue
         observation = self._observer.observe(system, ask.hidden, ask.free)
         starving = starving_slot(observation, system.now_s, self._cap_s)
         if starving is not None:

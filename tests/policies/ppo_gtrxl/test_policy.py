@@ -21,6 +21,7 @@ from hpcsim.errors import HpcsimError, InvalidArgument
 from hpcsim.policies.learning.features import JOB_FEATURES
 from hpcsim.policies.learning.heads import BACKFILLS, OrderedHeads, always_keeps
 from hpcsim.policies.orders import FCFS, SAF
+from hpcsim.policies.patience import Patient
 from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint
 from hpcsim.policies.ppo_gtrxl.policy import PPOGTrXL
 from hpcsim.policies.ppo_gtrxl.seen_ranges import SeenRanges
@@ -184,16 +185,42 @@ def test_job_that_waits_too_long_comes_first(saved: Save, cap_s: float | None, s
     smalls = [0.0, *(10.0 * at for at in range(100))]
     workload = Workload.of(submit_s=[0, *smalls], run_s=[50] + [10] * 101, nodes=[4] * 102, limit_s=[50] + [10] * 101)
     network = untrained(network_config(prior="saf"))
-    policy = saved(replace(network, view=replace(network.view, must_start_after_s=cap_s)), keeps_heads=True)
+    network = replace(network, view=replace(network.view, must_start_after_s=cap_s))
+    policy = saved(network, keeps_heads=True, patience=math.inf)
     assert simulate(workload, Cluster.of_nodes(4), policy).jobs["start_s"].iloc[0] == start_s
     assert policy.counts["starving"] == (cap_s is not None)
     own = replace(policy, must_start_after_s=math.inf if cap_s else 200.0)  # the policy's own word goes first
     assert simulate(workload, Cluster.of_nodes(4), own).jobs["start_s"].iloc[0] == (1010 if cap_s else 220)
 
 
+@pytest.mark.parametrize("keeps_heads", [False, True])
+def test_whoever_is_overdue_comes_first(saved: Save, keeps_heads: bool) -> None:
+    policy = saved(untrained(network_config(prior="saf")), keeps_heads=keeps_heads, patience=0.5)
+    workload, cluster = crowded(jobs=600), Cluster.of_processors(64)
+    rule = OrderedHeads(order=Patient(order=SAF(), patience=0.5), keeps_heads=keeps_heads)
+    mine = simulate(workload, cluster, policy).jobs["start_s"].tolist()
+    assert mine == simulate(workload, cluster, rule).jobs["start_s"].tolist()
+    assert policy.counts["starving"] > 0
+    assert mine != simulate(workload, cluster, replace(policy, patience=math.inf)).jobs["start_s"].tolist()
+
+
+@pytest.mark.parametrize("backfill", BACKFILLS)
+def test_patience_is_two_but_for_the_published_protocol(saved: Save, backfill: str) -> None:
+    policy = saved(untrained(network_config(prior="saf")), backfill=backfill)
+    workload, cluster = crowded(jobs=1500), Cluster.of_processors(64)
+    told = replace(policy, patience=math.inf if backfill.startswith("rlscheduler") else 2)
+    assert simulate(workload, cluster, policy).jobs["start_s"].tolist() == (
+        simulate(workload, cluster, told).jobs["start_s"].tolist()
+    )
+    assert policy.counts == told.counts
+    assert bool(policy.counts["starving"]) is not backfill.startswith("rlscheduler")
+
+
 def test_cap_that_is_no_time_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="must_start_after_s is -1"):
         PPOGTrXL(must_start_after_s=-1)
+    with pytest.raises(InvalidArgument, match="patience is -1"):
+        PPOGTrXL(patience=-1)
 
 
 def test_unknown_checkpoint_is_named() -> None:
