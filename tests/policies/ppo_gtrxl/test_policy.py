@@ -196,7 +196,7 @@ def test_job_that_waits_too_long_comes_first(saved: Save, cap_s: float | None, s
 @pytest.mark.parametrize("keeps_heads", [False, True])
 def test_whoever_is_overdue_comes_first(saved: Save, keeps_heads: bool) -> None:
     policy = saved(untrained(network_config(prior="saf")), keeps_heads=keeps_heads, patience=0.5)
-    workload, cluster = crowded(jobs=600), Cluster.of_processors(64)
+    workload, cluster = crowded(jobs=1200), Cluster.of_processors(64)
     rule = OrderedHeads(order=Patient(order=SAF(), patience=0.5), keeps_heads=keeps_heads)
     mine = simulate(workload, cluster, policy).jobs["start_s"].tolist()
     assert mine == simulate(workload, cluster, rule).jobs["start_s"].tolist()
