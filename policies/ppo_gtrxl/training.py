@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hpcsim.cluster import Cluster
 from hpcsim.errors import InvalidArgument, closest
 from hpcsim.policies.learning.features import schema_hash
-from hpcsim.policies.ppo_gtrxl.checkpoint import load_checkpoint, read_tensors, write_tensors
+from hpcsim.policies.ppo_gtrxl.checkpoint import CheckpointError, View, load_checkpoint, read_tensors, write_tensors
 from hpcsim.policies.ppo_gtrxl.presets import Preset, find_preset
 from hpcsim.policies.ppo_gtrxl.progress import Say
 from hpcsim.policies.ppo_gtrxl.sources import Draws, Source, generated, given, validation_of
@@ -70,10 +70,11 @@ def train(
     Raises:
         MissingExtra: torch is not installed.
         InvalidArgument: a setting is unknown, or there is nothing to train on.
-        CheckpointError: what should be resumed is another training.
+        CheckpointError: what should be resumed is another training, or *out* holds one that should not.
     """
     torch = need_torch()
     chosen = changed(find_preset(preset), settings or {})
+    _prepare(out, chosen.seeds if seed is None else (seed,), resume=resume)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -83,6 +84,21 @@ def train(
             )
     finally:
         torch.set_num_threads(threads)
+
+
+def _prepare(out: Path, seeds: Sequence[int], *, resume: bool) -> None:
+    """Make the folders before anything is computed for them; never begin anew where a training stands."""
+    from hpcsim.policies.ppo_gtrxl.trainer import STATE
+
+    for seed in seeds:
+        folder = out / f"seed-{seed}"
+        if not resume and (folder / STATE).exists():
+            raise CheckpointError(
+                f"{folder} holds a training already.", "Go on with it by --resume, or name another folder."
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise CheckpointError(f"Nothing can be written into {folder}.", "Check its permissions.")
 
 
 def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
@@ -102,10 +118,10 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
     training = type(preset.training).from_dict(preset.training.to_dict() | parts["training"])
     network = {**preset.network, **parts["network"]}
     network_config(**{key: value for key, value in network.items() if _is_choice(key)})
-    try:
-        view = replace(preset.view, **parts["view"], must_start_after_s=training.must_start_after_s)
-    except TypeError as error:
-        raise InvalidArgument(f"A view has no such key: {error}.", "It has: window, groups, wait_cap_s.") from error
+    if "must_start_after_s" in parts["view"]:
+        raise InvalidArgument("A view takes must_start_after_s from the training.", "Set training.must_start_after_s.")
+    cap_s = {"must_start_after_s": training.must_start_after_s}
+    view = View.from_dict(asdict(preset.view) | parts["view"] | cap_s)
     sizes = {SIZES[name]: size for name, size in _sizes(parts).items()}
     return replace(preset, training=training, network=network, view=view, **sizes)
 
