@@ -76,5 +76,5 @@ def test_what_would_be_ignored_is_refused(cli: Callable[..., Result], saved: Pat
 def test_a_reference_that_nobody_tests_is_told_before_the_run(cli: Callable[..., Result]) -> None:
     done = cli("evaluate", "--suite", "windows-fresh", "--sequences", "1", "--reference", "sfa")
     assert done.exit_code == 2
-    assert "The reference 'sfa' is not tested. Did you mean 'saf'?" in done.stderr
+    assert "The reference 'sfa' is not tested. Did you mean 'sjf'?" in done.stderr
     assert "simulations" not in done.stderr
