@@ -232,7 +232,8 @@ class Observer(Recorder):
         np.multiply(wait_s, 1 / longest_s if longest_s > 0 else 0.0, out=over_longest)
         np.multiply(wait_s, 1 / self.wait_cap_s, out=over_cap)
         self._look_up(user.astype(np.intp), columns[1], features[_OF_USER:])
-        return features.clip(-1, 1, out=features)
+        np.minimum(features, 1.0, out=features)
+        return np.maximum(features, -1.0, out=features)
 
     def _look_up(self, users: NDArray[np.intp], log_request: Columns, of_user: Columns) -> None:
         """Fill in what users' ended jobs tell: the last features, which begin as rows of the history."""
