@@ -62,8 +62,13 @@ def test_the_bonus_is_for_entropy(start: tuple[SchedulingNetwork, Experience]) -
             each = entropy(masked_log_probs(network(batch.inputs, batch.carried).logits, batch.mask))
         return float((each * batch.taken.weight).sum() / batch.taken.weight.sum())
 
-    network, _ = learned(start, replace(CONFIG, value_weight=0.0), bonus=1.0, advantages=nothing)
-    assert spread(network) > spread(start[0]) + 0.01
+    sure = SchedulingNetwork(start[0].config)
+    sure.load_state_dict(start[0].state_dict())
+    last = sure.policy[-1]
+    assert isinstance(last, torch.nn.Linear)
+    last.weight.data.mul_(10)
+    network, _ = learned((sure, start[1]), replace(CONFIG, value_weight=0.0), bonus=1.0, advantages=nothing)
+    assert spread(network) > spread(sure) + 0.01
 
 
 def test_explained_variance_by_hand(start: tuple[SchedulingNetwork, Experience]) -> None:
