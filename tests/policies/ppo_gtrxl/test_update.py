@@ -66,7 +66,7 @@ def test_the_bonus_is_for_entropy(start: tuple[SchedulingNetwork, Experience]) -
     sure.load_state_dict(start[0].state_dict())
     last = sure.policy[-1]
     assert isinstance(last, torch.nn.Linear)
-    last.weight.data.mul_(10)
+    last.weight.data.mul_(300)
     network, _ = learned((sure, start[1]), replace(CONFIG, value_weight=0.0), bonus=1.0, advantages=nothing)
     assert spread(network) > spread(sure) + 0.01
 
