@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hpcsim.cluster import Cluster
 from hpcsim.errors import InvalidArgument, closest
 from hpcsim.policies.learning.features import schema_hash
+from hpcsim.policies.learning.observation import Observer
 from hpcsim.policies.ppo_gtrxl.checkpoint import load_checkpoint, read_tensors, write_tensors
 from hpcsim.policies.ppo_gtrxl.presets import Preset, find_preset
 from hpcsim.policies.ppo_gtrxl.progress import Say
@@ -106,6 +107,7 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
         view = replace(preset.view, **parts["view"], must_start_after_s=training.must_start_after_s)
     except TypeError as error:
         raise InvalidArgument(f"A view has no such key: {error}.", "It has: window, groups, wait_cap_s.") from error
+    Observer(view.window, view.groups, wait_cap_s=view.wait_cap_s)  # refuses what it cannot show
     sizes = {SIZES[name]: size for name, size in _sizes(parts).items()}
     return replace(preset, training=training, network=network, view=view, **sizes)
 

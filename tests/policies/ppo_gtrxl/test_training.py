@@ -191,6 +191,7 @@ def test_lighter_loads_can_be_trained_and_validated_on() -> None:
         ({"settings": {"colour": 1}}, "There is no setting 'colour'"),
         ({"settings": {"network.gate": "grue"}}, "gate is 'grue'. Did you mean 'gru'"),
         ({"settings": {"view.colour": 1}}, "A view has no such key"),
+        ({"settings": {"view.window": 0}}, "window is 0"),
         ({"settings": {"network.job_features": 3}}, "follows from the features"),
         ({"settings": {"validation.colour": 1}}, "There is no setting 'validation.colour'"),
         ({"settings": {"validation.sequences": 0}}, "validation.sequences is 0"),
@@ -206,6 +207,7 @@ def test_lighter_loads_can_be_trained_and_validated_on() -> None:
 def test_what_cannot_be_trained_is_told(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(HpcsimError, match=message):
         tiny(tmp_path, **options)
+    assert not list(tmp_path.iterdir())
 
 
 def test_without_torch_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
