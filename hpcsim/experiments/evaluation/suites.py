@@ -99,9 +99,7 @@ SUITES: dict[str, Suite] = (
             lambda _data: fresh(WINDOWS // WORKLOADS, CHOICE_SEED),
         ),
     }
-    | _named(
-        "choice", "consecutive windows of the first 60 % of {}, to choose settings on", "full-easy", ("ctc", "kth")
-    )
+    | _named("choice", "consecutive windows of the first 60 % of {}, to choose on", "full-easy", ("ctc", "kth"))
     | _named("months", "consecutive windows of the last 40 % of {}", "full-easy", ("sdsc-sp2", "hpc2n", "ctc", "kth"))
     | {
         "robust-load": Suite("generated workloads at loads 0.6 to 1.2", "full-easy", lambda _data: loads()),
