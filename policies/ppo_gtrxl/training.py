@@ -74,28 +74,34 @@ def train(
     """
     torch = need_torch()
     chosen = changed(find_preset(preset), settings or {})
-    _prepare(out, chosen.seeds if seed is None else (seed,), resume=resume)
+    folders = {one: out / f"seed-{one}" for one in (chosen.seeds if seed is None else (seed,))}
+    if not resume:
+        _check_is_free([*folders.values()])
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         with _workers(workers) as executor:
             return _train_seeds(
-                chosen, out, _sources(chosen, logs or {}, generates), seed, resume, command, say, executor
+                chosen, out, folders, _sources(chosen, logs or {}, generates), resume, command, say, executor
             )
     finally:
         torch.set_num_threads(threads)
 
 
-def _prepare(out: Path, seeds: Sequence[int], *, resume: bool) -> None:
-    """Make the folders before anything is computed for them; never begin anew where a training stands."""
+def _check_is_free(folders: Sequence[Path]) -> None:
+    """Never begin anew where a training stands."""
     from hpcsim.policies.ppo_gtrxl.trainer import STATE
 
-    for seed in seeds:
-        folder = out / f"seed-{seed}"
-        if not resume and (folder / STATE).exists():
+    for folder in folders:
+        if (folder / STATE).exists():
             raise CheckpointError(
                 f"{folder} holds a training already.", "Go on with it by --resume, or name another folder."
             )
+
+
+def _make(folders: Sequence[Path]) -> None:
+    """Make the folders before anything is computed for them."""
+    for folder in folders:
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):
             raise CheckpointError(f"Nothing can be written into {folder}.", "Check its permissions.")
@@ -165,8 +171,8 @@ def _sources(preset: Preset, logs: Mapping[str, tuple[Workload, Cluster]], gener
 def _train_seeds(
     preset: Preset,
     out: Path,
+    folders: Mapping[int, Path],
     sources: _Sources,
-    seed: int | None,
     resume: bool,
     command: str,
     say: Say,
@@ -177,12 +183,12 @@ def _train_seeds(
 
     training = preset.training
     draws = Draws(sources.training, training)
+    _make([*folders.values()])
     validation = validation_of(
         sources.validation, training, preset.validation_sequences, preset.validation_jobs, VALIDATION_SEED
     )
     best: tuple[float, Path] | None = None
-    for one in preset.seeds if seed is None else (seed,):
-        folder = out / f"seed-{one}"
+    for one, folder in folders.items():
         lesson = _lesson(preset, draws, validation, one, sources, command)
         say(f"Seed {one}: {training.updates} updates, into {folder}")
         state = train_one(lesson, folder, say, goes_on=resume, executor=executor)

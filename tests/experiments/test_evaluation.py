@@ -175,6 +175,9 @@ def test_unknown_reference_and_cost() -> None:
 def test_cuts() -> None:
     assert consecutive_starts(59_715, 0.4) == list(range(35_829, 59_715 - JOBS + 1, JOBS))
     assert len(consecutive_starts(59_715, 0.4)) == 23
+    before = consecutive_starts(59_715, 0.4, is_last=False)
+    assert before == list(range(0, 34 * JOBS, JOBS))
+    assert before[-1] + JOBS <= 35_829 < before[-1] + 2 * JOBS
     starts = random_starts(10_000, 150, (1, 2))
     assert starts == random_starts(10_000, 150, (1, 2)) == sorted(set(starts))
     assert len(starts) == 150

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -43,9 +44,9 @@ class Overheard(FCFS):
         return (self.ear,)
 
 
-def dues(table: str, patience: float = 1.0) -> dict[Any, float]:
+def dues(table: str, patience: float = 1.0, **options: Any) -> dict[Any, float]:
     noting = Noting(patience)
-    run(jobs(table), 4, Overheard(ear=noting))
+    run(jobs(table), 4, Overheard(ear=noting), **options)
     return noting.due
 
 
@@ -61,10 +62,28 @@ def test_work_that_is_gone_counts_no_more_and_tells_how_much_limits_are_worth() 
     assert dues("a 0 90 100 4\nb 10 40 40 2\nc 110 30 30 4")["c"] == 110 + 0.9 * 20 * 2 / 4 + 30
 
 
-def test_what_a_killed_job_ran_beyond_its_limit_is_not_learned() -> None:
-    """Node-seconds used and asked: 4 x 10 of 4 x 10, killed, and 4 x 5 of 4 x 30."""
-    found = dues("a 0 99 10 4\nb 10 5 30 4\nc 20 90 90 4\nd 30 1 1 4")
-    assert found["d"] == 30 + (40 + 20) / (40 + 120) * 80 + 1
+def test_work_that_has_begun_counts_as_running_and_no_more_as_waiting() -> None:
+    """At 15 s a has 15 s left on 4 nodes, and b still wants them for 30."""
+    assert dues("x 0 10 10 4\na 1 20 20 4\nb 2 30 30 4\nc 15 5 5 4")["c"] == 15 + 15 + 30 + 5
+
+
+@pytest.mark.parametrize("kills", [True, False])
+def test_nobody_uses_more_than_asked_for(kills: bool) -> None:
+    """Job a runs 30 s, killed or not at 10, b 5 of its 30: 60 of 160 node-seconds asked for, or what was asked of a."""
+    found = dues("a 0 30 10 4\nb 30 5 30 4\nc 40 90 90 4\nd 50 1 1 4", kill_at_limit=kills)
+    assert found["d"] == 50 + (40 + 20) / (40 + 120) * 80 + 1
+
+
+def test_advice_changes_the_work_and_not_the_turn() -> None:
+    """A job of 4 x 10 s becomes one of 2 x 30 s: the next has 60 node-seconds before it."""
+    asked = Job(row=0, job_id=1, submit_s=0, nodes=4, limit_s=10)
+    at_0: Any = SimpleNamespace(now_s=0, running=())
+    patience = Noting()
+    patience.on_submit(asked, at_0)
+    patience.on_change(asked, advised := asked.advised(2, 30), at_0)
+    patience.on_submit(Job(row=1, job_id=2, submit_s=0, nodes=1, limit_s=5), at_0)
+    assert patience.due == {1: 10, 2: 60 / 4 + 5}
+    assert patience.overdue(SimpleNamespace(now_s=11)) is advised  # type: ignore[arg-type]
 
 
 def test_without_a_limit_nobody_can_say() -> None:

@@ -84,7 +84,8 @@ def random_starts(rows: int, count: int, seed: Many[int]) -> list[int]:
     return sorted(int(first) for first in chosen)
 
 
-def consecutive_starts(rows: int, share: float) -> list[int]:
-    """Return the first rows of whole, consecutive sequences in the last *share* of *rows*."""
+def consecutive_starts(rows: int, share: float, *, is_last: bool = True) -> list[int]:
+    """Return the first rows of whole, consecutive sequences in the last *share* of *rows*, or in all before it."""
     first = rows - int(rows * share)
-    return list(range(first, rows - JOBS + 1, JOBS))
+    begin, end = (first, rows) if is_last else (0, first)
+    return list(range(begin, end - JOBS + 1, JOBS))

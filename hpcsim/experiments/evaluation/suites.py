@@ -67,8 +67,13 @@ def _months(name: str, data: str | None) -> list[Sequence]:
     return cut(log, LOGS[name].nodes, name, consecutive_starts(len(log), LAST_SHARE))
 
 
+def _first_months(name: str, data: str | None) -> list[Sequence]:
+    log = read_log(name, data)
+    return cut(log, LOGS[name].nodes, name, consecutive_starts(len(log), LAST_SHARE, is_last=False))
+
+
 def _named(kind: str, about: str, protocol: Protocol, logs: tuple[str, ...]) -> dict[str, Suite]:
-    of = {"rls": _published, "windows": _windows, "months": _months}[kind]
+    of = {"rls": _published, "windows": _windows, "months": _months, "choice": _first_months}[kind]
     return {f"{kind}-{name}": Suite(about.format(name), protocol, partial(of, name)) for name in logs}
 
 
@@ -94,6 +99,7 @@ SUITES: dict[str, Suite] = (
             lambda _data: fresh(WINDOWS // WORKLOADS, CHOICE_SEED),
         ),
     }
+    | _named("choice", "consecutive windows of the first 60 % of {}, to choose on", "full-easy", ("ctc", "kth"))
     | _named("months", "consecutive windows of the last 40 % of {}", "full-easy", ("sdsc-sp2", "hpc2n", "ctc", "kth"))
     | {
         "robust-load": Suite("generated workloads at loads 0.6 to 1.2", "full-easy", lambda _data: loads()),

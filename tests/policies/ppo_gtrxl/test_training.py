@@ -260,6 +260,7 @@ def test_lighter_loads_can_be_trained_and_validated_on() -> None:
 def test_what_cannot_be_trained_is_told(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(HpcsimError, match=message):
         tiny(tmp_path, **options)
+    assert not list(tmp_path.iterdir())
 
 
 def test_without_torch_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
