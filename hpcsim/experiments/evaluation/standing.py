@@ -115,7 +115,7 @@ def check_is_tested(reference: str, labels: Collection[str]) -> None:
     if reference not in labels:
         raise InvalidArgument(
             f"The reference '{reference}' is not tested.{closest(reference, labels)}",
-            f"Give one of: {', '.join(labels)}.",
+            f"Take for the reference one of: {', '.join(labels)}.",
         )
 
 
