@@ -208,6 +208,8 @@ def drawn(sequences: Many[Tested]) -> str:
     sources = len({sequence.source for sequence in sequences})
     if sources > 1:
         return f"Student's, over the means of {sources} workloads"
+    if len(sequences) == 1:
+        return "none, of a single sequence"
     if len(sequences) < FEWEST:
         return f"Student's, over {len(sequences)} sequences as if they were independent"
     return "bootstrap of blocks of neighbouring sequences"
