@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpcsim.policies.ppo_gtrxl import trainer
+from hpcsim.policies.ppo_gtrxl import trainer, training
 from hpcsim.policies.ppo_gtrxl.checkpoint import load_checkpoint
+from hpcsim.policies.ppo_gtrxl.sources import Source
+from hpcsim.policies.ppo_gtrxl.training_config import TrainingConfig
 from tests.policies.ppo_gtrxl.test_training import tiny
 
 ONCE = {"preset": "demo", "seed": 0}
@@ -37,6 +39,34 @@ def test_the_network_of_the_least_validation_is_kept(tmp_path: Path, monkeypatch
     assert len(tried) == 6
     same = [all(np.array_equal(best.weights[name], one[name]) for name in one) for one in tried]
     assert same == [False, False, False, True, False, False]
+
+
+class Enough(Exception):
+    """Ends a training where everything asked for is known."""
+
+
+def test_validation_is_on_jobs_that_no_training_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of logs that are given, a later part; of generated ones, others."""
+    seen: dict[str, list[Source]] = {}
+
+    def note(sources: list[Source], *_: Any) -> None:
+        seen["validation"] = sources
+        raise Enough
+
+    class Noted(training.Draws):
+        def __init__(self, sources: list[Source], config: TrainingConfig) -> None:
+            seen["training"] = sources
+            super().__init__(sources, config)
+
+    monkeypatch.setattr(training, "Draws", Noted)
+    monkeypatch.setattr(training, "validation_of", note)
+    with pytest.raises(Enough):
+        tiny(tmp_path, generates=True)
+    assert [one.name for one in seen["training"]] == [one.name for one in seen["validation"]]
+    for mine, other in zip(seen["training"], seen["validation"], strict=True):
+        assert mine.workload.sha256() != other.workload.sha256()
+    given, later = seen["training"][-1].workload, seen["validation"][-1].workload
+    assert given.columns["submit_s"].max() <= later.columns["submit_s"].min()
 
 
 def test_each_update_has_random_numbers_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,18 @@ def test_the_bonus_is_for_entropy(start: tuple[SchedulingNetwork, Experience]) -
     assert spread(network) > spread(sure) + 0.01
 
 
+def test_values_move_towards_the_returns(start: tuple[SchedulingNetwork, Experience]) -> None:
+    batch = batch_of(start[1], slice(None), torch.device("cpu"))
+
+    def error(network: SchedulingNetwork) -> float:
+        with torch.no_grad():
+            values = network(batch.inputs, batch.carried).values
+        return float((((values - batch.taken.returns) ** 2) * batch.taken.weight).sum())
+
+    network, _ = learned(start, CONFIG, advantages=np.zeros_like(start[1].advantages))
+    assert error(network) < 0.9 * error(start[0])
+
+
 def test_explained_variance_by_hand(start: tuple[SchedulingNetwork, Experience]) -> None:
     experience = start[1]
     asked = experience.weight > 0
