@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpcsim.decision import Start
+from hpcsim.decision import Reject, Start
 from hpcsim.errors import HpcsimError, InvalidArgument, InvalidDecision, UnknownName, WorkloadError
 from hpcsim.experiments.evaluation import fresh, suites
 from hpcsim.experiments.evaluation.contenders import RULES, Contender
@@ -415,6 +415,16 @@ def test_a_refused_decision_goes_back_to_a_timed_policy() -> None:
                     return
 
     assert score(Insists(), one(HAND), "full-easy")[:4] == score(FCFS(), one(HAND), "full-easy")[:4]
+
+
+def test_a_policy_that_rejects_jobs_is_not_compared() -> None:
+    class Picky(FCFS):
+        def schedule(self, system: System) -> Any:
+            yield from [Reject(job, "too wide") for job in list(system.queue) if job.nodes == 4]
+            yield from super().schedule(system)
+
+    with pytest.raises(HpcsimError, match=r"Picky started 3 of 4 jobs of hand.* reject none"):
+        score(Picky(), one(HAND), "full-easy")
 
 
 def test_a_trained_policy_states_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,13 +28,17 @@ def start() -> tuple[SchedulingNetwork, Experience]:
 
 
 def learned(
-    start: tuple[SchedulingNetwork, Experience], config: TrainingConfig, bonus: float = 0.0, **changes: Any
+    start: tuple[SchedulingNetwork, Experience],
+    config: TrainingConfig,
+    bonus: float = 0.0,
+    learning_rate: float = 1e-2,
+    **changes: Any,
 ) -> tuple[SchedulingNetwork, Report]:
     network = SchedulingNetwork(start[0].config)
     network.load_state_dict(start[0].state_dict())
     optimiser = torch.optim.Adam(network.parameters())
     experience = replace(start[1], **changes)
-    return network, learn(network, optimiser, experience, config, Rates(1e-2, bonus), np.random.default_rng(0))
+    return network, learn(network, optimiser, experience, config, Rates(learning_rate, bonus), np.random.default_rng(0))
 
 
 def test_an_update_stops_where_it_has_moved_too_far(start: tuple[SchedulingNetwork, Experience]) -> None:
@@ -50,6 +54,15 @@ def test_a_step_is_as_long_as_the_gradient_may_be(start: tuple[SchedulingNetwork
     """Of a gradient of length 0 nothing moves."""
     network, _ = learned(start, replace(CONFIG, gradient_norm=0.0))
     assert all(torch.equal(mine, its) for mine, its in zip(network.parameters(), start[0].parameters(), strict=True))
+
+
+def test_the_learning_rate_is_that_of_the_update(start: tuple[SchedulingNetwork, Experience]) -> None:
+    """Adam's first step moves a weight by the learning rate, or hardly."""
+    once = replace(CONFIG, epochs=1, minibatch=10_000)
+    for rate in (0.0, 1e-4, 1e-2):
+        network, _ = learned(start, once, learning_rate=rate)
+        moved = [(a - b).abs().max().item() for a, b in zip(network.parameters(), start[0].parameters(), strict=True)]
+        assert max(moved) == pytest.approx(rate, rel=0.05)
 
 
 def test_the_bonus_is_for_entropy(start: tuple[SchedulingNetwork, Experience]) -> None:
