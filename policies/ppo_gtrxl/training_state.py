@@ -20,6 +20,8 @@ from hpcsim.policies.ppo_gtrxl.seen_ranges import SeenRanges
 
 FORMAT = "hpcsim-ppo-gtrxl-training"
 
+_ANEW = "Start anew in another folder."
+
 
 @dataclass(slots=True, kw_only=True)
 class TrainingState:
@@ -92,7 +94,10 @@ def resume(path: Path, config: NetworkConfig, about: Mapping[str, Any], device: 
     Raises:
         CheckpointError: the file is damaged, or belongs to another training than *about* describes.
     """
-    header, arrays = read_tensors(path)
+    try:
+        header, arrays = read_tensors(path)
+    except CheckpointError as error:
+        raise CheckpointError(error.cause, _ANEW) from error
     if header.get("format") != FORMAT or not isinstance(header.get("about"), dict):
         raise CheckpointError(f"{path} is no training that could go on.", "Give the folder of one, or start anew.")
     differing = _difference(header["about"], about)
@@ -104,9 +109,7 @@ def resume(path: Path, config: NetworkConfig, about: Mapping[str, Any], device: 
     try:
         return _restored(header, arrays, config, device)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise CheckpointError(
-            f"{path} is damaged: {str(error).splitlines()[0]}.", "Start anew in another folder."
-        ) from error
+        raise CheckpointError(f"{path} is damaged: {str(error).splitlines()[0]}.", _ANEW) from error
 
 
 def _difference(theirs: Mapping[str, Any], ours: Mapping[str, Any], within: str = "") -> str | None:

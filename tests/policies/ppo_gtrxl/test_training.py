@@ -118,6 +118,14 @@ def test_damaged_training_is_told(trained: Path, tmp_path: Path, fault: str) -> 
         tiny(tmp_path, resume=True)
 
 
+def test_truncated_training_is_told(trained: Path, tmp_path: Path) -> None:
+    whole = (trained / "seed-0" / "state.safetensors").read_bytes()
+    (tmp_path / "seed-0").mkdir()
+    (tmp_path / "seed-0" / "state.safetensors").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(HpcsimError, match=r"state\.safetensors is no safetensors file.* Start anew in another folder"):
+        tiny(tmp_path, resume=True)
+
+
 def test_folder_is_tried_before_anything_is_computed(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     said: list[str] = []
