@@ -70,10 +70,7 @@ def evaluate(
     if bool(suite) == bool(saved):
         raise HpcsimError("Say which suites to run, or which files to show.", "Give --suite NAME or --from FILE.")
     if saved:
-        if policy or only or json:
-            raise HpcsimError(
-                "With --from nothing is run: --policy, --only and --json have no say.", "Leave them out, or --from."
-            )
+        _check_nothing_is_asked_for(bool(policy or only or json))
         _show(read_outcomes(saved), reference, out, is_brief=brief)
         return
     contenders = _contenders(policy or [], only=only)
@@ -94,6 +91,13 @@ def evaluate(
         print_json(found)
     if out is not None or not json:
         _show(outcomes, reference, out, is_brief=brief, is_quiet=json)
+
+
+def _check_nothing_is_asked_for(is_asked: bool) -> None:
+    if is_asked:
+        raise HpcsimError(
+            "With --from nothing is run: --policy, --only and --json have no say.", "Leave them out, or --from."
+        )
 
 
 def _tested(

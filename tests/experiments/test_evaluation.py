@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from hpcsim.experiments.evaluation.logs import find_log
 from hpcsim.experiments.evaluation.noise import NoiseBand, noise_band, noisy
 from hpcsim.experiments.evaluation.outcome import Outcome, read_outcomes
 from hpcsim.experiments.evaluation.page import render_evaluation
+from hpcsim.experiments.evaluation.ratio_charts import MOST_LETTERS, Ratio, ratio_chart
 from hpcsim.experiments.evaluation.records import records
 from hpcsim.experiments.evaluation.runner import Score, chosen, evaluate, score
 from hpcsim.experiments.evaluation.sequences import (
@@ -431,3 +433,11 @@ def test_a_trained_policy_states_its_seed(monkeypatch: pytest.MonkeyPatch) -> No
     trained = SimpleNamespace(trained=SimpleNamespace(card={"seed": 7}))
     monkeypatch.setattr("hpcsim.experiments.evaluation.contenders.make", lambda *_: trained)
     assert Contender("net", "net").training_seed() == 7
+
+
+def test_long_names_are_told_apart_in_the_picture() -> None:
+    names = [f"ppo-gtrxl:nets/slowdown-{seed},patience=inf" for seed in range(3)]
+    drawn = ratio_chart([Ratio(name, 1.0, 0.9, 1.1) for name in names], "ratios")
+    written = re.findall(r"<text[^>]*>(ppo[^<]*)</text>", drawn)
+    assert written == [f"ppo-gtrxl…owdown-{seed},patience=inf" for seed in range(3)]
+    assert {len(name) for name in written} == {MOST_LETTERS}

@@ -61,13 +61,17 @@ def ratio_chart(ratios: Many[Ratio], caption: str) -> str:
     return f"<figure><figcaption>{escape(caption)}</figcaption>{''.join(parts)}</svg></figure>"
 
 
+def _fitting(name: str) -> str:
+    """Return *name*, without its middle where it is too long: names of one policy differ at their ends."""
+    return name if len(name) <= MOST_LETTERS else f"{name[:9]}…{name[10 - MOST_LETTERS :]}"
+
+
 def _drawn(ratio: Ratio, top: float, middle: float, *ends: float) -> str:
-    name = ratio.name if len(ratio.name) <= MOST_LETTERS else f"{ratio.name[: MOST_LETTERS - 1]}…"
     kind = "better" if ratio.high < 1 else "worse" if ratio.low > 1 else "unshown"
     line = f'<path class="bar" d="M{ends[0]:.1f} {top + 12}H{ends[1]:.1f}"/>' if len(ends) == 2 else ""
     return (
         f'<g class="{kind}"><title>{escape(ratio.name)}: {ratio.middle:.3f}</title>'
-        f'<text x="2" y="{top + 16}">{escape(name)}</text>{line}'
+        f'<text x="2" y="{top + 16}">{escape(_fitting(ratio.name))}</text>{line}'
         f'<circle class="dot" cx="{middle:.1f}" cy="{top + 12}" r="4"/></g>'
     )
 

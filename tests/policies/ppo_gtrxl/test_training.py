@@ -20,6 +20,8 @@ from hpcsim.policies.ppo_gtrxl.checkpoint import load_checkpoint, read_tensors, 
 from hpcsim.policies.ppo_gtrxl.sources import Draws, Source, generated, given, validation_of
 from hpcsim.policies.ppo_gtrxl.training import train
 from hpcsim.policies.ppo_gtrxl.training_config import TrainingConfig
+from hpcsim.policies.ppo_gtrxl.training_state import begin
+from hpcsim.policies.ppo_gtrxl.untrained import network_config
 from tests.policies.ppo_gtrxl.test_policy import crowded
 
 TINY = {"training.updates": 2, "training.jobs": 40, "training.pool": 2, "training.group": 2, "training.epochs": 1}
@@ -196,6 +198,12 @@ def test_logs_that_are_given_are_cut_by_time() -> None:
     assert (len(first), len(second)) == (50, 10)
     assert first.columns["submit_s"].max() <= submit[49]
     assert submit[49] <= second.columns["submit_s"].min() <= second.columns["submit_s"].max() <= submit[59]
+
+
+def test_first_weights_follow_from_their_seed() -> None:
+    first, again, other = (begin(network_config(), seed, torch.device("cpu")).network for seed in (1, 1, 2))
+    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), again.parameters(), strict=True))
+    assert not all(torch.equal(a, b) for a, b in zip(first.parameters(), other.parameters(), strict=True))
 
 
 def test_generated_logs_follow_from_their_seed() -> None:
