@@ -67,8 +67,7 @@ def attention(
     """
     for path in (out, csv):
         check_file(path)
-    if not (days > 0 and warm_up >= 0 and math.isfinite(days + warm_up)):
-        raise HpcsimError(f"There is no span of {days:g} days after {warm_up:g}.", "Give --days above 0.")
+    _check_span(days, warm_up, from_day)
     ((label, chosen),) = choose_policies([policy], settings or ()).items()
     workload = read_trace(trace, file_format, read)
     machine = choose_machine(workload, nodes=nodes, processors=processors, cluster_file=cluster)
@@ -83,6 +82,14 @@ def attention(
     first_day = (since_s - first_s) / DAY_S
     title = f"{label}, {describe(trace, machine)}, days {first_day:g} to {first_day + days:g}"
     _show(watched.inspection(), title, first_s, out, csv, as_json=json)
+
+
+def _check_span(days: float, warm_up: float, from_day: float | None) -> None:
+    if not 0 < days < math.inf:
+        raise HpcsimError(f"There is no span of {days:g} days.", "Give --days above 0.")
+    for name, value in (("--warm-up", warm_up), ("--from", from_day)):
+        if value is not None and not 0 <= value < math.inf:
+            raise HpcsimError(f"{name} is {value:g}.", "Give days, 0 or more.")
 
 
 def busiest_day(workload: Workload, days: float) -> int:

@@ -21,7 +21,7 @@ from hpcsim.experiments.evaluation.page import render_evaluation
 from hpcsim.experiments.evaluation.records import records
 from hpcsim.experiments.evaluation.runner import chosen, sequences_of
 from hpcsim.experiments.evaluation.runner import evaluate as evaluate_all
-from hpcsim.experiments.evaluation.standing import Who
+from hpcsim.experiments.evaluation.standing import Who, check_is_tested
 from hpcsim.experiments.evaluation.suites import SUITES, find_suite
 from hpcsim.experiments.evaluation.tables import Section, markdown, sections_of
 
@@ -70,9 +70,12 @@ def evaluate(
     if bool(suite) == bool(saved):
         raise HpcsimError("Say which suites to run, or which files to show.", "Give --suite NAME or --from FILE.")
     if saved:
+        _check_nothing_is_asked_for(bool(policy or only or json))
         _show(read_outcomes(saved), reference, out, is_brief=brief)
         return
     contenders = _contenders(policy or [], only=only)
+    if out is not None or not json:
+        check_is_tested(reference, [each.label for each in contenders])
     seeds = {contender: contender.training_seed() for contender in contenders}
     for name in suite or ():
         find_suite(name)
@@ -88,6 +91,13 @@ def evaluate(
         print_json(found)
     if out is not None or not json:
         _show(outcomes, reference, out, is_brief=brief, is_quiet=json)
+
+
+def _check_nothing_is_asked_for(is_asked: bool) -> None:
+    if is_asked:
+        raise HpcsimError(
+            "With --from nothing is run: --policy, --only and --json have no say.", "Leave them out, or --from."
+        )
 
 
 def _tested(
@@ -156,6 +166,6 @@ def _progress(suite: str) -> Any:
         share = 10 * done // of
         if share > last:
             last = share
-            say(f"{suite}: {done} of {of} sequences")
+            say(f"{suite}: {done} of {of} simulations")
 
     return show

@@ -118,10 +118,12 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
                 "Leave backfill out, or take semantics='commit'.",
             )
         committed(backfill or "easy", keeps=keeps_heads)
-        if not 0 <= beta_per_s < math.inf:
+        if isinstance(beta_per_s, bool) or not isinstance(beta_per_s, int | float) or not 0 <= beta_per_s < math.inf:
             raise InvalidArgument(f"beta_per_s is {beta_per_s!r}.", "Give a rate per second, 0 for no discounting.")
-        if max_decisions is not None and (isinstance(max_decisions, bool) or max_decisions < 1):
-            raise InvalidArgument(f"max_decisions is {max_decisions!r}.", "Give at least 1, or None for no limit.")
+        if max_decisions is not None and (type(max_decisions) is not int or max_decisions < 1):
+            raise InvalidArgument(
+                f"max_decisions is {max_decisions!r}.", "Give a whole number, at least 1, or None for no limit."
+            )
         if render_mode is not None:
             raise InvalidArgument(f"render_mode is {render_mode!r}.", "Leave it out: plots are made of results.")
         self.render_mode = None
@@ -230,8 +232,7 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
 
     def _valid(self, action: Any) -> int:
         mask = self._running.mask
-        is_whole = type(action) is int or (np.ndim(action) == 0 and int(action) == action)
-        slot = int(action) if is_whole else -1
+        slot = _whole(action)
         if 0 <= slot < len(mask) and mask[slot]:
             return slot
         if self._on_invalid == "raise":
@@ -265,6 +266,19 @@ class SchedulingEnv(gymnasium.Env[Seen, np.int64]):
             "decisions": self._decisions,
             "invalid_actions": self._invalid,
         }
+
+
+def _whole(action: Any) -> int:
+    """Return *action* as a slot, -1 for what is no whole number."""
+    if type(action) is int:
+        return action
+    if np.ndim(action) or isinstance(action, bool | np.bool_ | str | bytes):
+        return -1
+    try:
+        slot = int(action)
+    except (TypeError, ValueError, OverflowError):
+        return -1
+    return slot if slot == action else -1
 
 
 def _yardstick(cluster: Cluster, objective: Wanted, rules: Rules) -> RuleCost:

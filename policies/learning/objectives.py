@@ -83,6 +83,9 @@ class BoundedSlowdown(Objective):
 
     short_s: float = 10.0
 
+    def __post_init__(self) -> None:
+        _check_parameter("short_s", self.short_s, least=0.0, is_above=True)
+
     def open(self, cluster: Cluster) -> Account:
         """Return an account that each waiting job charges 1 / max(run, short) a second."""
         return _Counting(lambda run_s: 1 / max(run_s, self.short_s))
@@ -171,6 +174,9 @@ class Energy(Objective):
 
     price_per_kwh: float = 1.0
 
+    def __post_init__(self) -> None:
+        _check_parameter("price_per_kwh", self.price_per_kwh)
+
     def open(self, cluster: Cluster) -> Account:
         """Return an account of the power.
 
@@ -222,6 +228,9 @@ class WaitBeyondCap(Objective):
     """Sum over jobs of max(0, wait - *cap_s*) in seconds: a brake on starvation."""
 
     cap_s: float = 172_800.0
+
+    def __post_init__(self) -> None:
+        _check_parameter("cap_s", self.cap_s, least=0.0)
 
     def open(self, cluster: Cluster) -> Account:
         """Return an account of the jobs that have waited for longer."""
@@ -285,21 +294,27 @@ def weighted(wanted: Wanted) -> tuple[tuple[str, Objective, float], ...]:
     Raises:
         InvalidArgument: there is none, none of that name, or a weight is no finite number.
     """
-    table = wanted if isinstance(wanted, Mapping) else {wanted: 1.0}
-    if not table:
+    pairs = list(wanted.items()) if isinstance(wanted, Mapping) else [(wanted, 1.0)]
+    if not pairs:
         raise InvalidArgument("There is no objective.", "Give one, as objective='bounded-slowdown'.")
     chosen = []
-    for what, weight in table.items():
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
-            raise InvalidArgument(f"The weight of {what!r} is {weight!r}.", "Give a finite number.")
+    for what, weight in pairs:
+        _check_parameter(f"The weight of {what!r}", weight)
         chosen.append((what if isinstance(what, str) else repr(what), _named(what), float(weight)))
     return tuple(chosen)
+
+
+def _check_parameter(name: str, value: Any, *, least: float = -math.inf, is_above: bool = False) -> None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not is_number or value < least or (is_above and value == least):
+        wanted = "" if least == -math.inf else f" {'above' if is_above else 'of at least'} {least:g}"
+        raise InvalidArgument(f"{name} is {value!r}.", f"Give a finite number{wanted}.")
 
 
 def _named(what: Any) -> Objective:
     if isinstance(what, Objective):
         return what
-    if what not in OBJECTIVES:
+    if not isinstance(what, str) or what not in OBJECTIVES:
         raise InvalidArgument(
             f"There is no objective {what!r}.{closest(str(what), OBJECTIVES)}",
             f"Give an Objective, or one of {', '.join(OBJECTIVES)}.",

@@ -53,6 +53,9 @@ __all__ = [
 _CHANGING = [name for name, _ in JOB_FEATURES][FIXED:]
 _FITS, _OF_USER = _CHANGING.index("fits"), _CHANGING.index("user_log_ratio")
 
+MOST_ROWS = 10_000
+"""Slots for jobs, or rows for node groups, at most: all are computed at every decision."""
+
 Floats = NDArray[np.float32]
 Columns = NDArray[np.float64]
 
@@ -113,12 +116,7 @@ class Observer(Recorder):
     def __init__(
         self, window: int = 32, groups: int = 4, *, short_s: float = 10.0, wait_cap_s: float = 172_800.0
     ) -> None:
-        for name, value in (("window", window), ("groups", groups)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InvalidArgument(f"{name} is {value!r}.", "Give a whole number, at least 1.")
-        for name, seconds in (("short_s", short_s), ("wait_cap_s", wait_cap_s)):
-            if not 0 < seconds < math.inf:
-                raise InvalidArgument(f"{name} is {seconds!r}.", "Give seconds, above 0.")
+        check_view(window, groups, short_s=short_s, wait_cap_s=wait_cap_s)
         self.window = window
         self.groups = groups
         self.short_s = float(short_s)
@@ -234,7 +232,8 @@ class Observer(Recorder):
         np.multiply(wait_s, 1 / longest_s if longest_s > 0 else 0.0, out=over_longest)
         np.multiply(wait_s, 1 / self.wait_cap_s, out=over_cap)
         self._look_up(user.astype(np.intp), columns[1], features[_OF_USER:])
-        return features.clip(-1, 1, out=features)
+        np.minimum(features, 1.0, out=features)
+        return np.maximum(features, -1.0, out=features)
 
     def _look_up(self, users: NDArray[np.intp], log_request: Columns, of_user: Columns) -> None:
         """Fill in what users' ended jobs tell: the last features, which begin as rows of the history."""
@@ -264,6 +263,20 @@ class Observer(Recorder):
             ],
             dtype=np.float32,
         )
+
+
+def check_view(window: int, groups: int, **seconds: float) -> None:
+    """Check what an `Observer` is made with.
+
+    Raises:
+        InvalidArgument: one of them is out of range; the message says which.
+    """
+    for name, value in (("window", window), ("groups", groups)):
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_ROWS:
+            raise InvalidArgument(f"{name} is {value!r:.40}.", f"Give a whole number from 1 to {MOST_ROWS:,}.")
+    for name, time_s in seconds.items():
+        if isinstance(time_s, bool) or not isinstance(time_s, int | float) or not 0 < time_s < math.inf:
+            raise InvalidArgument(f"{name} is {time_s!r:.40}.", "Give seconds, above 0.")
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,9 @@ import numpy as np
 
 from hpcsim.errors import InvalidArgument
 from hpcsim.workload import Workload
+
+MOST_STRETCH = 1_000
+"""Gaps between submits are multiplied by this at most: times stay numbers of seconds that are exact."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +76,7 @@ class Windows(Sampler):
         *,
         stretch: tuple[float, float] = (1.0, 1.0),
     ) -> None:
-        self._workloads = [workloads] if isinstance(workloads, Workload) else list(workloads)
+        self._workloads = list(workloads) if isinstance(workloads, Iterable) else [workloads]
         if not self._workloads or not all(isinstance(one, Workload) and len(one) for one in self._workloads):
             raise InvalidArgument("There are no jobs to draw sequences from.", "Give a Workload with jobs.")
         if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
@@ -85,7 +87,7 @@ class Windows(Sampler):
                 f"A sequence of {length} jobs cannot be cut from a workload of {shortest}.",
                 f"Give length={shortest} or less, or a longer log.",
             )
-        if not 0 < stretch[0] <= stretch[1] < math.inf:
+        if len(stretch) != 2 or not all(map(_is_stretch, stretch)) or stretch[0] > stretch[1]:
             raise InvalidArgument(f"The stretch is {stretch!r}.", "Give (lowest, highest), above 0, as (0.7, 1.1).")
         self._length = length
         self._stretch = stretch
@@ -178,8 +180,8 @@ def sampler_of(jobs: Workload | Sequence[Workload] | Sampler, length: int | None
 
 def _stretched(workload: Workload, factor: float) -> Workload:
     """Return *workload* with all gaps between submits multiplied by *factor*; whole times stay whole."""
-    if not (isinstance(factor, int | float) and 0 < factor < math.inf):
-        raise InvalidArgument(f"The stretch is {factor!r}.", "Give a number above 0.")
+    if not _is_stretch(factor):
+        raise InvalidArgument(f"The stretch is {factor!r}.", f"Give a number above 0, at most {MOST_STRETCH:,}.")
     if factor == 1:
         return workload
     submit_s = workload.columns["submit_s"]
@@ -189,6 +191,10 @@ def _stretched(workload: Workload, factor: float) -> Workload:
     result = workload.select(np.arange(len(workload)), f"gaps between submits x {factor:g}")
     result.columns["submit_s"] = stretched
     return result
+
+
+def _is_stretch(factor: object) -> bool:
+    return isinstance(factor, int | float) and not isinstance(factor, bool) and 0 < factor <= MOST_STRETCH
 
 
 def _is_whole(value: object) -> bool:

@@ -10,6 +10,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
+def gaps_of(times_s: Floats) -> Floats:
+    """Return the seconds from each decision to the next; 0 after the last, behind which nothing is expected."""
+    return np.diff(times_s, append=times_s[-1:])
+
+
 def discounts(gaps_s: Floats, rate_per_s: float) -> Floats:
     """Return the discount over each gap between decisions, exp(-rate x gap); all 1 at rate 0."""
     return np.exp(-rate_per_s * gaps_s)
@@ -35,22 +40,27 @@ def generalised_advantages(
     return advantages
 
 
-def returns_to_go(rewards: Floats) -> Floats:
-    """Return the sum of rewards from each decision on."""
-    sums: Floats = rewards[::-1].cumsum()[::-1]
-    return sums
+def returns_to_go(rewards: Floats, discount: Floats | None = None) -> Floats:
+    """Return the sum of rewards from each decision on; each gap's *discount*, if any, is on what lies behind it."""
+    if discount is None or (discount == 1).all():
+        sums: Floats = rewards[::-1].cumsum()[::-1]
+        return sums
+    return generalised_advantages(rewards, np.zeros(len(rewards)), discount, trace=1.0)
 
 
-def group_advantages(times_s: Sequence[Floats], rewards: Sequence[Floats]) -> list[Floats]:
+def group_advantages(times_s: Sequence[Floats], rewards: Sequence[Floats], rate_per_s: float = 0.0) -> list[Floats]:
     """Return the return-to-go of each decision less the group's mean at its time.
 
-    *times_s* and *rewards* belong to rollouts of one arrival sequence. Each rollout's return-to-go is
-    read between its decisions by straight lines, and is 0 after its last one.
+    *times_s* and *rewards* belong to rollouts of one arrival sequence. Each rollout's return-to-go,
+    discounted at *rate_per_s*, is read between its decisions by straight lines, and is 0 after its last one.
 
     Source: Mao et al., "Variance reduction for reinforcement learning in input-driven environments",
     ICLR 2019, as Decima uses it.
     """
-    ahead = [returns_to_go(mine) for mine in rewards]
+    ahead = [
+        returns_to_go(mine, discounts(gaps_of(mine_s), rate_per_s))
+        for mine_s, mine in zip(times_s, rewards, strict=True)
+    ]
     results = []
     for mine_s, mine in zip(times_s, ahead, strict=True):
         others = [

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from hpcsim.errors import HpcsimError, InvalidArgument
+from hpcsim.errors import HpcsimError, InvalidArgument, closest
 from hpcsim.policies.learning.features import schema, schema_hash
+from hpcsim.policies.learning.observation import check_view
 from hpcsim.policies.ppo_gtrxl.forward_parts import Floats
 from hpcsim.policies.ppo_gtrxl.network_config import NetworkConfig
 from hpcsim.policies.ppo_gtrxl.seen_ranges import SeenRanges
@@ -39,12 +40,32 @@ class View:
     Attributes:
         window, groups, wait_cap_s: of `hpcsim.policies.learning.observation.Observer`.
         must_start_after_s: a job that has waited longer is chosen without asking; None: never.
+
+    Raises:
+        InvalidArgument: one of them is out of range.
     """
 
     window: int = 16
     groups: int = 1
     wait_cap_s: float = 172_800.0
     must_start_after_s: float | None = None
+
+    def __post_init__(self) -> None:
+        check_view(self.window, self.groups, wait_cap_s=self.wait_cap_s)
+        cap_s = self.must_start_after_s
+        if cap_s is not None and (isinstance(cap_s, bool) or not isinstance(cap_s, int | float) or not cap_s >= 0):
+            raise InvalidArgument(f"must_start_after_s is {cap_s!r}.", "Give seconds, 0 or more, or leave it out.")
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Return the view of plain data. Raises `InvalidArgument` for a key or a value that is none."""
+        known = [each.name for each in fields(cls)]
+        for key in values:
+            if key not in known:
+                raise InvalidArgument(
+                    f"A view has no '{key}'.{closest(str(key), known)}", f"It has: {', '.join(known)}."
+                )
+        return cls(**values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,14 +117,24 @@ def load_checkpoint(path: Path) -> Checkpoint:
         raise CheckpointError(
             f"{path} {_other_features(header.get('features'))}.", "Train it anew, or use its version."
         )
+    for part in ("network", "view", "seen"):
+        if not isinstance(header.get(part), dict):
+            raise CheckpointError(f"The header of {path} has no table '{part}'.", _REMEDY)
     try:
         config = NetworkConfig.from_dict(header["network"])
-        view = View(**header["view"])
-        seen = SeenRanges.from_dict(header["seen"])
-    except (KeyError, TypeError, ValueError) as error:
+        view = View.from_dict(header["view"])
+        seen = SeenRanges.from_dict(header["seen"], _sizes(config))
+    except InvalidArgument as error:
+        raise CheckpointError(f"The header of {path} is damaged: {error.cause}", _REMEDY) from error
+    except (KeyError, TypeError, ValueError, IndexError) as error:
         raise CheckpointError(f"The header of {path} is damaged: {error}.", _REMEDY) from error
     _check_weights(path, config, weights)
     return Checkpoint(config=config, weights=weights, view=view, seen=seen, card=header.get("card", {}))
+
+
+def _sizes(config: NetworkConfig) -> dict[str, int]:
+    """Return how many features there are of jobs, node groups and the machine."""
+    return {"jobs": config.job_features, "nodes": config.node_features, "globals": config.global_features}
 
 
 def _other_features(theirs: Any) -> str:
@@ -152,10 +183,10 @@ def read_tensors(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
         header = json.loads(metadata.get("hpcsim", "{}"))
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} is no safetensors file, or a damaged one: {error}.", _REMEDY) from error
     if not isinstance(header, dict):
-        raise InvalidArgument(f"The header of {path} is no table.", _REMEDY)
+        raise CheckpointError(f"The header of {path} is no table.", _REMEDY)
     return header, arrays
 
 

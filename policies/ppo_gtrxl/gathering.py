@@ -9,10 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hpcsim.errors import InvalidArgument
 from hpcsim.policies.learning.episode import Rules
 from hpcsim.policies.learning.objectives import weighted
 from hpcsim.policies.ppo_gtrxl.advantages import (
     discounts,
+    gaps_of,
     generalised_advantages,
     group_advantages,
     standardised,
@@ -88,7 +90,12 @@ def gather(
         for _ in range(config.group)
     ]
     played = play_all(network, tasks, config, executor)
-    records = [one.record for one in played]
+    records = [one.record for one in played if one.record.lengths.any()]
+    if not records:
+        raise InvalidArgument(
+            "The network was asked nothing in a whole update: each job that came next was overdue.",
+            "Raise training.must_start_after_s.",
+        )
     estimates, returns = zip(*(_estimates(record, config) for record in records), strict=True)
     advantages = _mixed([a for part in estimates for a in part], records, config)
     parts, first = [], 0
@@ -112,9 +119,7 @@ def _estimates(record: Record, config: TrainingConfig) -> tuple[list[Floats], li
     moments = record.moments
     for row, length in enumerate(record.lengths.tolist()):
         values = moments.values[row, :length].astype(np.float64)
-        times_s = moments.times_s[row, :length]
-        gaps_s = np.append(np.diff(times_s), 0.0)
-        discount = discounts(gaps_s, config.discount_rate_per_s)
+        discount = discounts(gaps_of(moments.times_s[row, :length]), config.discount_rate_per_s)
         mine = generalised_advantages(record.rewards[row, :length], values, discount, config.trace)
         advantages.append(mine)
         returns.append(mine + values)
@@ -131,7 +136,7 @@ def _mixed(estimates: list[Floats], records: Sequence[Record], config: TrainingC
     against: list[Floats] = []
     for first in range(0, len(times), config.group):
         group = slice(first, first + config.group)
-        against += group_advantages(times[group], rewards[group])
+        against += group_advantages(times[group], rewards[group], config.discount_rate_per_s)
     share = config.group_share
     pairs = zip(standardised(estimates), standardised(against), strict=True)
     return [(1 - share) * estimate + share * other for estimate, other in pairs]

@@ -8,14 +8,24 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from hpcsim.errors import InvalidArgument, closest
+from hpcsim.policies.learning.priors import HEURISTIC_PRIORS
 
 CORES = ("gtrxl", "trxl", "gru", "mlp")
 GATES = ("gru", "output", "highway", "input", "sigtanh", "residual")
 RECALIBRATIONS = ("sect", "se", "eca", "cbam", "none")
 POSITIONS = ("table", "sinusoidal")
 
-_CHOICES = {"core": CORES, "gate": GATES, "recalibration": RECALIBRATIONS, "positions": POSITIONS}
+_CHOICES = {
+    "core": CORES,
+    "gate": GATES,
+    "recalibration": RECALIBRATIONS,
+    "positions": POSITIONS,
+    "prior": tuple(HEURISTIC_PRIORS),
+}
 _LEAST = {"job_features": 1, "node_features": 0, "global_features": 0, "memory": 0}
+_MOST = {"blocks": 64}
+LARGEST = 4_096
+"""Of any other size: far more than any such network has, and little enough for a mistyped one to do no harm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +78,12 @@ class NetworkConfig:
             _check_choice(name, getattr(self, name), known)
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.type == "int" and (type(value) is not int or value < _LEAST.get(field.name, 1)):
-                raise InvalidArgument(
-                    f"{field.name} is {value!r}.", f"Give a whole number of at least {_LEAST.get(field.name, 1)}."
-                )
+            if field.type == "int":
+                _check_size(field.name, value)
+            elif field.type == "float":
+                _check_number(field.name, value)
+            elif field.type == "bool" and not isinstance(value, bool):
+                raise InvalidArgument(f"{field.name} is {value!r}.", "Give true or false.")
         if self.width % self.heads:
             raise InvalidArgument(
                 f"width is {self.width} and no multiple of heads = {self.heads}.", "Give each head as many channels."
@@ -118,6 +130,17 @@ class NetworkConfig:
 def _check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
     if value not in known:
         raise InvalidArgument(f"{name} is {value!r}.{closest(str(value), known)}", f"Give one of: {', '.join(known)}.")
+
+
+def _check_size(name: str, value: Any) -> None:
+    least, most = _LEAST.get(name, 1), _MOST.get(name, LARGEST)
+    if type(value) is not int or not least <= value <= most:
+        raise InvalidArgument(f"{name} is {value!r:.40}.", f"Give a whole number from {least} to {most:,}.")
+
+
+def _check_number(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
+        raise InvalidArgument(f"{name} is {value!r:.40}.", f"Give a number from -{LARGEST:,} to {LARGEST:,}.")
 
 
 def kernel_width(width: int) -> int:

@@ -72,15 +72,30 @@ class SeenRanges:
         return {kind: [side.tolist() for side in getattr(self, kind)] for kind in _KINDS}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return the ranges of plain data. Raises `InvalidArgument` for anything else."""
-        sides = [
-            (np.asarray(values[kind][0], dtype=np.float32), np.asarray(values[kind][1], dtype=np.float32))
-            for kind in _KINDS
-        ]
-        for least, largest in sides:
-            if least.ndim != 1 or least.shape != largest.shape or not (least <= largest).all():
-                raise InvalidArgument("Ranges are pairs of equally long lists, the least values first.")
+    def from_dict(cls, values: Mapping[str, Any], sizes: Mapping[str, int] | None = None) -> Self:
+        """Return the ranges of plain data, of as many features each as *sizes* says.
+
+        Raises:
+            InvalidArgument: they are no such ranges.
+        """
+        try:
+            sides = [
+                (np.asarray(values[kind][0], dtype=np.float32), np.asarray(values[kind][1], dtype=np.float32))
+                for kind in _KINDS
+            ]
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+            raise InvalidArgument("The ranges of the features cannot be read.", "They are pairs of lists.") from error
+        for kind, (least, largest) in zip(_KINDS, sides, strict=True):
+            is_pair = least.ndim == 1 and least.shape == largest.shape and bool((least <= largest).all())
+            if not is_pair or not np.isfinite([least, largest]).all():
+                raise InvalidArgument(
+                    f"The ranges of the features of {kind} are no pairs of equally long lists of finite numbers.",
+                    "The least values come first.",
+                )
+            if sizes is not None and len(least) != sizes[kind]:
+                raise InvalidArgument(
+                    f"There are {len(least)} ranges for {sizes[kind]} features of {kind}.", "There is one for each."
+                )
         return cls(*sides)
 
 

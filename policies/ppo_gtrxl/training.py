@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hpcsim.cluster import Cluster
 from hpcsim.errors import InvalidArgument, closest
 from hpcsim.policies.learning.features import schema_hash
-from hpcsim.policies.learning.observation import Observer
-from hpcsim.policies.ppo_gtrxl.checkpoint import load_checkpoint, read_tensors, write_tensors
+from hpcsim.policies.ppo_gtrxl.checkpoint import CheckpointError, View, load_checkpoint, read_tensors, write_tensors
 from hpcsim.policies.ppo_gtrxl.presets import Preset, find_preset
 from hpcsim.policies.ppo_gtrxl.progress import Say
 from hpcsim.policies.ppo_gtrxl.sources import Draws, Source, generated, given, validation_of
@@ -71,19 +70,41 @@ def train(
     Raises:
         MissingExtra: torch is not installed.
         InvalidArgument: a setting is unknown, or there is nothing to train on.
-        CheckpointError: what should be resumed is another training.
+        CheckpointError: what should be resumed is another training, or *out* holds one that should not.
     """
     torch = need_torch()
     chosen = changed(find_preset(preset), settings or {})
+    folders = {one: out / f"seed-{one}" for one in (chosen.seeds if seed is None else (seed,))}
+    if not resume:
+        _check_is_free([*folders.values()])
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         with _workers(workers) as executor:
             return _train_seeds(
-                chosen, out, _sources(chosen, logs or {}, generates), seed, resume, command, say, executor
+                chosen, out, folders, _sources(chosen, logs or {}, generates), resume, command, say, executor
             )
     finally:
         torch.set_num_threads(threads)
+
+
+def _check_is_free(folders: Sequence[Path]) -> None:
+    """Never begin anew where a training stands."""
+    from hpcsim.policies.ppo_gtrxl.trainer import STATE
+
+    for folder in folders:
+        if (folder / STATE).exists():
+            raise CheckpointError(
+                f"{folder} holds a training already.", "Go on with it by --resume, or name another folder."
+            )
+
+
+def _make(folders: Sequence[Path]) -> None:
+    """Make the folders before anything is computed for them."""
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise CheckpointError(f"Nothing can be written into {folder}.", "Check its permissions.")
 
 
 def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
@@ -103,11 +124,10 @@ def changed(preset: Preset, settings: Mapping[str, Any]) -> Preset:
     training = type(preset.training).from_dict(preset.training.to_dict() | parts["training"])
     network = {**preset.network, **parts["network"]}
     network_config(**{key: value for key, value in network.items() if _is_choice(key)})
-    try:
-        view = replace(preset.view, **parts["view"], must_start_after_s=training.must_start_after_s)
-    except TypeError as error:
-        raise InvalidArgument(f"A view has no such key: {error}.", "It has: window, groups, wait_cap_s.") from error
-    Observer(view.window, view.groups, wait_cap_s=view.wait_cap_s)  # refuses what it cannot show
+    if "must_start_after_s" in parts["view"]:
+        raise InvalidArgument("A view takes must_start_after_s from the training.", "Set training.must_start_after_s.")
+    cap_s = {"must_start_after_s": training.must_start_after_s}
+    view = View.from_dict(asdict(preset.view) | parts["view"] | cap_s)
     sizes = {SIZES[name]: size for name, size in _sizes(parts).items()}
     return replace(preset, training=training, network=network, view=view, **sizes)
 
@@ -151,8 +171,8 @@ def _sources(preset: Preset, logs: Mapping[str, tuple[Workload, Cluster]], gener
 def _train_seeds(
     preset: Preset,
     out: Path,
+    folders: Mapping[int, Path],
     sources: _Sources,
-    seed: int | None,
     resume: bool,
     command: str,
     say: Say,
@@ -163,12 +183,12 @@ def _train_seeds(
 
     training = preset.training
     draws = Draws(sources.training, training)
+    _make([*folders.values()])
     validation = validation_of(
         sources.validation, training, preset.validation_sequences, preset.validation_jobs, VALIDATION_SEED
     )
     best: tuple[float, Path] | None = None
-    for one in preset.seeds if seed is None else (seed,):
-        folder = out / f"seed-{one}"
+    for one, folder in folders.items():
         lesson = _lesson(preset, draws, validation, one, sources, command)
         say(f"Seed {one}: {training.updates} updates, into {folder}")
         state = train_one(lesson, folder, say, goes_on=resume, executor=executor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
@@ -12,6 +13,15 @@ from hpcsim.policies.learning.objectives import OBJECTIVES
 
 SURROGATES = ("truly", "clip")
 
+CLONED = ("saf", "sjf")
+"""Rules that can be cloned: those that the features alone tell."""
+
+_CHOICES: Mapping[str, tuple[str | None, ...]] = {
+    "surrogate": SURROGATES,
+    "objective": tuple(OBJECTIVES),
+    "backfill": (None, *BACKFILLS),
+    "clone_of": CLONED,
+}
 _LEAST = {"clone_updates": 0, "decisions": 0}
 
 
@@ -91,10 +101,12 @@ class TrainingConfig:
     must_start_after_s: float | None = None
 
     def __post_init__(self) -> None:
-        for name, known in {"surrogate": SURROGATES, "objective": OBJECTIVES, "backfill": (None, *BACKFILLS)}.items():
-            if getattr(self, name) not in known:
+        for name, known in _CHOICES.items():
+            chosen = getattr(self, name)
+            if chosen not in known:
+                names = [one for one in known if one is not None]
                 raise InvalidArgument(
-                    f"{name} is {getattr(self, name)!r}.", f"Give one of: {', '.join(map(str, known))}."
+                    f"{name} is {chosen!r}.{closest(str(chosen), names)}", f"Give one of: {', '.join(names)}."
                 )
         if not isinstance(self.keeps_heads, bool):
             raise InvalidArgument(f"keeps_heads is {self.keeps_heads!r}.", "Give true or false.")
@@ -104,10 +116,16 @@ class TrainingConfig:
                 raise InvalidArgument(
                     f"{field.name} is {value!r}.", f"Give a whole number of at least {_LEAST.get(field.name, 1)}."
                 )
-            if field.type == "float" and (not isinstance(value, int | float) or not value >= 0):
-                raise InvalidArgument(f"{field.name} is {value!r}.", "Give a number of 0 or more.")
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if field.type == "float" and not (is_number and 0 <= value < math.inf):
+                raise InvalidArgument(f"{field.name} is {value!r}.", "Give a finite number of 0 or more.")
         if not 1 <= self.longest_stretch <= 10:
             raise InvalidArgument(f"longest_stretch is {self.longest_stretch!r}.", "Give a number from 1 to 10.")
+        cap_s = self.must_start_after_s
+        if cap_s is not None and (isinstance(cap_s, bool) or not isinstance(cap_s, int | float) or not cap_s > 0):
+            raise InvalidArgument(f"must_start_after_s is {cap_s!r}.", "Give seconds, above 0, or leave it out.")
+        if self.harder_share == 0:
+            raise InvalidArgument("harder_share is 0: nothing would be left to draw.", "Give a share above 0, up to 1.")
         for name in ("harder_share", "trace", "group_share", "averaging"):
             if getattr(self, name) > 1:
                 raise InvalidArgument(f"{name} is {getattr(self, name)!r}.", "Give a share from 0 to 1.")

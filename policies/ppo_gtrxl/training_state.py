@@ -20,6 +20,8 @@ from hpcsim.policies.ppo_gtrxl.seen_ranges import SeenRanges
 
 FORMAT = "hpcsim-ppo-gtrxl-training"
 
+_ANEW = "Start anew in another folder."
+
 
 @dataclass(slots=True, kw_only=True)
 class TrainingState:
@@ -92,16 +94,41 @@ def resume(path: Path, config: NetworkConfig, about: Mapping[str, Any], device: 
     Raises:
         CheckpointError: the file is damaged, or belongs to another training than *about* describes.
     """
-    header, arrays = read_tensors(path)
-    if header.get("format") != FORMAT:
+    try:
+        header, arrays = read_tensors(path)
+    except CheckpointError as error:
+        raise CheckpointError(error.cause, _ANEW) from error
+    if header.get("format") != FORMAT or not isinstance(header.get("about"), dict):
         raise CheckpointError(f"{path} is no training that could go on.", "Give the folder of one, or start anew.")
-    theirs = header.get("about", {})
-    for key, value in about.items():
-        if theirs.get(key) != value:
-            raise CheckpointError(
-                f"The training in {path.parent} has {key} = {theirs.get(key)!r}, and {value!r} is asked for.",
-                "Ask for the same, or start anew in another folder.",
-            )
+    differing = _difference(header["about"], about)
+    if differing is not None:
+        raise CheckpointError(
+            f"The training in {path.parent} has {differing} is asked for.",
+            "Ask for the same, or start anew in another folder.",
+        )
+    try:
+        return _restored(header, arrays, config, device)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise CheckpointError(f"{path} is damaged: {str(error).splitlines()[0]}.", _ANEW) from error
+
+
+def _difference(theirs: Mapping[str, Any], ours: Mapping[str, Any], within: str = "") -> str | None:
+    """Return the first setting that differs, with both values, as "key = theirs, and ours"; None: none does."""
+    for key, value in ours.items():
+        other = theirs.get(key)
+        if isinstance(value, Mapping) and isinstance(other, Mapping):
+            found = _difference(other, value, f"{within}{key}.")
+            if found is not None:
+                return found
+        elif other != value:
+            return f"{within}{key} = {other!r:.200}, and {value!r:.200}"
+    return None
+
+
+def _restored(
+    header: Mapping[str, Any], arrays: Mapping[str, Any], config: NetworkConfig, device: torch.device
+) -> TrainingState:
+    """Return the state of a file's header and arrays."""
     state = begin(config, 0, device)
     tensors = {name: torch.from_numpy(array.copy()).to(device) for name, array in arrays.items()}
     state.network.load_state_dict(_part(tensors, "network."))

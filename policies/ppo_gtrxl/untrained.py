@@ -13,13 +13,17 @@ from hpcsim.policies.ppo_gtrxl.seen_ranges import SeenRanges
 
 
 def network_config(**choices: Any) -> NetworkConfig:
-    """Return a configuration for the features of this version."""
-    return NetworkConfig(
-        job_features=len(JOB_FEATURES),
-        node_features=len(NODE_FEATURES),
-        global_features=len(GLOBAL_FEATURES),
-        **choices,
-    )
+    """Return a configuration for the features of this version.
+
+    Raises:
+        InvalidArgument: a choice is unknown, or its value is none.
+    """
+    sizes = {
+        "job_features": len(JOB_FEATURES),
+        "node_features": len(NODE_FEATURES),
+        "global_features": len(GLOBAL_FEATURES),
+    }
+    return NetworkConfig.from_dict(sizes | choices)
 
 
 def untrained(config: NetworkConfig, view: View | None = None, seed: int = 0) -> Checkpoint:

@@ -63,4 +63,18 @@ def test_something_to_show_is_asked_for(cli: Callable[..., Result], saved: Path)
         assert "Say which suites to run, or which files to show" in done.stderr
     done = cli("evaluate", "--from", saved.with_name("none.json"))
     assert done.exit_code == 2
-    assert "Cannot read" in done.stderr
+    assert "There is no file" in done.stderr
+
+
+def test_what_would_be_ignored_is_refused(cli: Callable[..., Result], saved: Path) -> None:
+    for arguments in (["--policy", "easy"], ["--only"], ["--json"]):
+        done = cli("evaluate", "--from", saved, *arguments)
+        assert done.exit_code == 2
+        assert "With --from nothing is run" in done.stderr
+
+
+def test_a_reference_that_nobody_tests_is_told_before_the_run(cli: Callable[..., Result]) -> None:
+    done = cli("evaluate", "--suite", "windows-fresh", "--sequences", "1", "--reference", "sfa")
+    assert done.exit_code == 2
+    assert "The reference 'sfa' is not tested. Did you mean 'sjf'?" in done.stderr
+    assert "simulations" not in done.stderr

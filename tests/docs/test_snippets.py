@@ -22,7 +22,7 @@ NOT_RUN = {
     "README.md": 1,
     "docs/ablation.md": 1,
     "docs/advisor-in-the-simulator.md": 2,
-    "docs/evaluation-results.md": 1,
+    "docs/evaluation-results.md": 2,
     "docs/surrogate-study.md": 1,
     "docs/learning.md": 1,
     "docs/sweeps.md": 2,

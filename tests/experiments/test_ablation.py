@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from hpcsim.errors import ExperimentError
+from hpcsim.errors import ExperimentError, MissingExtra
 from hpcsim.experiments.ablation import BASE, BASELINE_PPO, PRESETS, VARIANTS, Preset, run_ablation
 from hpcsim.experiments.ablation.cells import learning_curve
 from hpcsim.experiments.ablation.markdown import markdown
@@ -47,6 +47,13 @@ def settings_of(name: str) -> dict[str, Any]:
     [cell] = [one for one in cells(PRESETS["full"], variants_of(PRESETS["full"], [name]))[len(BESIDE) :]
               if one.label == name and one.seed == 0]  # fmt: skip
     return dict(cell.settings or {})
+
+
+def test_without_torch_nothing_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hpcsim.experiments.ablation.study.find_spec", lambda _: None)
+    with pytest.raises(MissingExtra, match=r"An ablation trains networks.* pip install 'hpcsim-des\[rl\]'"):
+        run_ablation(tmp_path / "study", preset=TINY)
+    assert not list(tmp_path.iterdir())
 
 
 def test_variants_hold_every_choice_of_the_architecture() -> None:

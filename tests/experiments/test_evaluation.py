@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpcsim.decision import Start
+from hpcsim.decision import Reject, Start
 from hpcsim.errors import HpcsimError, InvalidArgument, InvalidDecision, UnknownName, WorkloadError
 from hpcsim.experiments.evaluation import fresh, suites
 from hpcsim.experiments.evaluation.contenders import RULES, Contender
@@ -168,7 +168,7 @@ def test_over_seeds_by_hand() -> None:
 
 
 def test_unknown_reference_and_cost() -> None:
-    with pytest.raises(InvalidArgument, match=r"'sfa' was not tested\. Did you mean 'saf'"):
+    with pytest.raises(InvalidArgument, match=r"'sfa' is not tested\. Did you mean 'saf'"):
         standings({"saf": scores(1)}, sequences("x"), reference="sfa")
     with pytest.raises(InvalidArgument, match="no cost 'wait'"):
         standings({"saf": scores(1)}, sequences("x"), reference="saf", cost="wait")
@@ -280,11 +280,48 @@ def test_records_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
     with pytest.raises(HpcsimError, match="Two records of x are on 'saf'"):
         read_outcomes([saf, saf])
     (tmp_path / "c.json").write_text('[{"suite": "x"}]')
-    with pytest.raises(HpcsimError, match="incomplete: 'mode'"):
+    with pytest.raises(HpcsimError, match=r"c\.json, record 1 lacks 'policy'"):
         read_outcomes([tmp_path / "c.json"])
     (tmp_path / "d.json").write_text("{}")
     with pytest.raises(HpcsimError, match="no list of records"):
         read_outcomes([tmp_path / "d.json"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"suite": 3}, "'suite' is 3, and should be a name"),
+        ({"mode": "sideways"}, "'mode' is 'sideways', and should be one of backfill, none"),
+        ({"training_seed": "x"}, "'training_seed' is 'x'"),
+        ({"per_sequence": []}, r"'per_sequence' is \[\], and should be a list"),
+        ({"per_sequence": [3]}, "sequence 1 is 3, and no record"),
+        ({"mean_bounded_slowdown": "x"}, "'mean_bounded_slowdown' is 'x', and should be a number of at least 1"),
+        ({"mean_bounded_slowdown": float("nan")}, "'mean_bounded_slowdown' is nan"),
+        ({"mean_bounded_slowdown": None}, "'mean_bounded_slowdown' is None"),
+        ({"mean_bounded_slowdown": 0}, "'mean_bounded_slowdown' is 0"),
+        ({"max_wait_s": -1}, "'max_wait_s' is -1"),
+        ({"jobs": 0}, "'jobs' is 0"),
+    ],
+)
+def test_damaged_records_are_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    costs = {"saf": scores(1.0, 2.0)}
+    there = outcome(costs, ("", "")).sequences
+    (record,) = plain(list(records({Contender("saf", "saf"): None}, costs, there, "x", "none")))
+    for name, value in change.items():
+        (record if name in record and name not in record["per_sequence"][0] else record["per_sequence"][0])[name] = (
+            value
+        )
+    file = tmp_path / "damaged.json"
+    file.write_text(json.dumps([record]))
+    with pytest.raises(HpcsimError, match=message):
+        read_outcomes([file])
+
+
+@pytest.mark.parametrize("text", ["", "[", "[" * 100_000, "3", "[]"])
+def test_what_is_no_list_of_records_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "file.json").write_text(text)
+    with pytest.raises(HpcsimError, match=r"Cannot read|holds no list of records"):
+        read_outcomes([tmp_path / "file.json"])
 
 
 def test_tables_by_hand() -> None:
@@ -301,6 +338,9 @@ def test_tables_by_hand() -> None:
     assert profile.rows[2][6] == "0.25", "longest wait 100 s over easy's 400 s"
     assert ("RLScheduler", "58.64", "85.0%") in published.rows
     assert "decision" not in profile.headings, "nobody's was measured"
+    assert "decision" not in profile.note
+    assert "99 %" not in profile.note
+    assert "CPU: of the whole simulation" in profile.note
 
 
 def test_conditions_are_put_side_by_side_and_brief_stops_there() -> None:
@@ -377,6 +417,16 @@ def test_a_refused_decision_goes_back_to_a_timed_policy() -> None:
                     return
 
     assert score(Insists(), one(HAND), "full-easy")[:4] == score(FCFS(), one(HAND), "full-easy")[:4]
+
+
+def test_a_policy_that_rejects_jobs_is_not_compared() -> None:
+    class Picky(FCFS):
+        def schedule(self, system: System) -> Any:
+            yield from [Reject(job, "too wide") for job in list(system.queue) if job.nodes == 4]
+            yield from super().schedule(system)
+
+    with pytest.raises(HpcsimError, match=r"Picky started 3 of 4 jobs of hand.* reject none"):
+        score(Picky(), one(HAND), "full-easy")
 
 
 def test_a_trained_policy_states_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -375,6 +375,25 @@ def test_a_job_that_never_ran_teaches_nothing() -> None:
     assert (seen.jobs[0, JOB.index("user_count")], seen.globals[GLOBAL.index("log_ratio")]) == (0, 0)
 
 
+def test_equal_areas_are_ranked_by_arrival_in_whatever_slots_they_stand() -> None:
+    """The last two slots go by request: the later job, shorter and wider, comes before one of the same area."""
+    nodes, limit_s = [16, 16, 16, 4, 8, 1, 1, 1, 1, 16], [900, 900, 901, 50, 25, 60, 61, 62, 63, 902]
+    workload = Workload.of(submit_s=[0] + [1] * 9, run_s=limit_s, nodes=nodes, limit_s=limit_s)
+    observer = Observer(8)
+    observer.reset(Cluster.of_processors(16))
+    simulation = Simulation(workload, Cluster.of_processors(16), recorders=[observer])
+    system = simulation.run_to_decision()
+    assert system is not None
+    simulation.apply(Start(system.queue[0]))
+    simulation.close_pass()
+    system = simulation.run_to_decision()
+    assert system is not None
+    seen = observer.observe(system)
+    assert [job.row for job in seen.queue or () if job is not None] == [5, 6, 7, 8, 1, 2, 4, 3]
+    ranks = seen.jobs[:, JOB.index("rank_by_area")] * 8
+    assert ranks.tolist() == [0, 1, 2, 3, 6, 7, 5, 4]
+
+
 def test_hidden_jobs_are_not_seen() -> None:
     def look(view: System, observer: Observer, _: History) -> None:
         last = view.queue[-1]

@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hpcsim.errors import ExperimentError
+from hpcsim.errors import ExperimentError, MissingExtra
 from hpcsim.experiments import sweep_folder
 from hpcsim.experiments.ablation import cells as one
 from hpcsim.experiments.ablation.markdown import markdown
@@ -76,7 +77,7 @@ def run_ablation(
     Raises:
         ExperimentError: no such preset or variant, the folder holds something else, a cell has failed, or
             there is nothing to compare yet.
-        MissingExtra: Matplotlib is not installed.
+        MissingExtra: torch or Matplotlib is not installed.
     """
     size = find_preset(preset) if isinstance(preset, str) else preset
     size = size if seeds is None else replace(size, seeds=seeds)
@@ -84,8 +85,9 @@ def run_ablation(
     every = cells(size, wanted)
     if not runs:
         return _written(folder, size, wanted, every)
-    _prepare(folder, resume=resume)
+    _need_torch()
     need_matplotlib()  # hours later would be too late
+    _prepare(folder, resume=resume)
     with sweep_folder.locked(folder):
         errors = _work(every, folder, workers, tell, lambda whole: _written(folder, size, wanted, whole))
         if errors:
@@ -93,6 +95,14 @@ def run_ablation(
                 f"{count(len(errors), 'cell')} of the ablation failed; the first: {errors[0]}", "Resume tries again."
             )
         return _written(folder, size, wanted, every)
+
+
+def _need_torch() -> None:
+    if find_spec("torch") is None:
+        raise MissingExtra(
+            "An ablation trains networks, which needs torch, and that is not installed.",
+            "Type: pip install 'hpcsim-des[rl]'.",
+        )
 
 
 def _prepare(folder: Path, *, resume: bool) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +11,9 @@ from typing import Any, NamedTuple
 from hpcsim.errors import HpcsimError
 from hpcsim.experiments.evaluation.noise import NoiseBand
 from hpcsim.experiments.evaluation.runner import Score
+from hpcsim.experiments.evaluation.saved import REMEDY, DamagedRecords, records_in
 from hpcsim.experiments.evaluation.sequences import Tested
 from hpcsim.experiments.evaluation.standing import Who
-
-_REMEDY = "Give files that `hpcsim evaluate --json` has printed."
 
 
 class SavedSequence(NamedTuple):
@@ -69,24 +67,14 @@ def read_outcomes(files: Iterable[Path]) -> list[Outcome]:
     Raises:
         HpcsimError: a file is missing or no such list, or records of one suite are on other sequences.
     """
-    records = [record for file in files for record in _records_in(file)]
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    try:
-        for record in records:
+    for file in files:
+        for record in records_in(file):
             groups.setdefault((record["suite"], record["mode"]), []).append(record)
-        return [_outcome(suite, mode, group) for (suite, mode), group in groups.items()]
-    except (KeyError, TypeError) as error:
-        raise HpcsimError(f"A record of an evaluation is incomplete: {error}.", _REMEDY) from error
-
-
-def _records_in(file: Path) -> Iterator[dict[str, Any]]:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise HpcsimError(f"Cannot read {file}: {error}.", _REMEDY) from error
-    if not isinstance(found, list):
-        raise HpcsimError(f"{file} holds no list of records.", _REMEDY)
-    yield from found
+        return [_outcome(suite, mode, group) for (suite, mode), group in groups.items()]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedRecords(f"A record of an evaluation is incomplete: {error}.", REMEDY) from error
 
 
 def _outcome(suite: str, mode: str, records: Many[dict[str, Any]]) -> Outcome:

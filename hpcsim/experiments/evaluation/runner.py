@@ -13,6 +13,7 @@ import numpy as np
 
 from hpcsim.cluster import Cluster
 from hpcsim.engine.simulation import Simulation
+from hpcsim.errors import HpcsimError
 from hpcsim.experiments.evaluation.contenders import Contender, Mode
 from hpcsim.experiments.evaluation.decision_timer import DecisionTimes, decisions_timed
 from hpcsim.experiments.evaluation.sequences import Sequence
@@ -132,7 +133,14 @@ def score(policy: Policy, sequence: Sequence, protocol: Protocol) -> Score:
     with decisions_timed(policy) as times:
         simulation.run()
     columns = simulation.finish()
-    start_s = np.asarray(columns.attempt_start_s, dtype=float)[columns.attempt_of()]
+    attempts = np.asarray(columns.attempt_of())
+    if (attempts < 0).any():
+        raise HpcsimError(
+            f"{type(policy).__name__} started {(attempts >= 0).sum():,} of {len(attempts):,} jobs of {sequence.label}, "
+            "and means over some of the jobs compare with no other's.",
+            "Test policies that reject none.",
+        )
+    start_s = np.asarray(columns.attempt_start_s, dtype=float)[attempts]
     return _score(sequence, start_s, protocol, times, time.process_time() - began_s)
 
 

@@ -8,7 +8,7 @@ overlap or follow each other; where there are too few for that, they count as in
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -110,16 +110,22 @@ def standings(
     return [_standing(label, found, base, sequences, cost) for label, found in scores.items()]
 
 
+def check_is_tested(reference: str, labels: Collection[str]) -> None:
+    """Raise `InvalidArgument` where the *reference* is none of those that are tested."""
+    if reference not in labels:
+        raise InvalidArgument(
+            f"The reference '{reference}' is not tested.{closest(reference, labels)}",
+            f"Take for the reference one of: {', '.join(labels)}.",
+        )
+
+
 def costs_of(scores: Mapping[str, Many[Score]], label: str, cost: str) -> Floats:
     """Return the costs of one contender, one a sequence.
 
     Raises:
         InvalidArgument: it was not tested, or there is no such cost.
     """
-    if label not in scores:
-        raise InvalidArgument(
-            f"The reference '{label}' was not tested.{closest(label, scores)}", f"Give one of: {', '.join(scores)}."
-        )
+    check_is_tested(label, scores)
     if cost not in COSTS:
         raise InvalidArgument(f"There is no cost '{cost}'.{closest(cost, COSTS)}", f"Give one of: {', '.join(COSTS)}.")
     return np.array([getattr(score, cost) for score in scores[label]], dtype=float)

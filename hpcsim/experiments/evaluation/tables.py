@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Many
 from typing import NamedTuple
 
@@ -38,11 +38,14 @@ _STANDING_NOTE = (
     "slowdown: mean bounded slowdown; ratio: geometric mean over sequences of the slowdown over {reference}'s, below "
     "1 is better; won: share of sequences with a lower one. Intervals: {drawn}."
 )
-_PROFILE_NOTE = (
-    f"≤: share of sequences whose ratio is at most that; longest / {STARVED_BY}'s: longest wait over that of "
-    f"{STARVED_BY}; decision: the policy's CPU time a job, µs; 99 %: of its times to answer in a pass, µs; CPU: of the "
-    "whole simulation a job, µs."
-)
+_PROFILE_NOTES = {
+    PROFILED[1]: "≤: share of sequences whose ratio is at most that",
+    f"longest / {STARVED_BY}'s": f"longest / {STARVED_BY}'s: longest wait over that of {STARVED_BY}",
+    "decision": "decision: the policy's CPU time a job, µs",
+    "99 %": "99 %: of its times to answer in a pass, µs",
+    "CPU": "CPU: of the whole simulation a job, µs",
+}
+"""What columns of the profile mean, by heading; those of empty columns are left out with them."""
 _REFERENCE_NOTE = (
     f"Source: {SOURCE}. Their wfp3 and unicep count waits as negative; the rows above are by the true wait."
 )
@@ -100,7 +103,7 @@ def _section(part: Outcome, condition: str, reference: str, *, is_brief: bool) -
     tables = [Table("Standing", STANDING, [_standing_row(each) for each in found], note)]
     if not is_brief:
         tables.append(
-            _without_empty(Table("Profile, starvation, speed", PROFILED, _profile_rows(found), _PROFILE_NOTE))
+            _without_empty(Table("Profile, starvation, speed", PROFILED, _profile_rows(found)), _PROFILE_NOTES)
         )
     if published := published_on(part.suite, part.mode):
         rows = [(each.policy, f"{each.mean_bounded_slowdown:.2f}", f"{each.utilisation:.1%}") for each in published]
@@ -145,11 +148,16 @@ def _shortened(conditions: Many[str]) -> tuple[str, list[str]]:
     return words[0][0], [rest for *_, rest in words]
 
 
-def _without_empty(table: Table) -> Table:
-    """Leave out columns in which nobody has a value, as of records without times of decisions."""
+def _without_empty(table: Table, meanings: Mapping[str, str]) -> Table:
+    """Leave out columns in which nobody has a value, as of records without times of decisions.
+
+    The note gives the *meanings* of the headings that are left.
+    """
     kept = [at for at in range(len(table.headings)) if any(row[at] for row in table.rows)]
     rows = [tuple(row[at] for at in kept) for row in table.rows]
-    return table._replace(headings=tuple(table.headings[at] for at in kept), rows=rows)
+    headings = tuple(table.headings[at] for at in kept)
+    note = "; ".join(meanings[heading] for heading in headings if heading in meanings)
+    return table._replace(headings=headings, rows=rows, note=f"{note}.")
 
 
 def _by_condition(outcome: Outcome, reference: str) -> Iterator[Table]:
@@ -200,6 +208,8 @@ def drawn(sequences: Many[Tested]) -> str:
     sources = len({sequence.source for sequence in sequences})
     if sources > 1:
         return f"Student's, over the means of {sources} workloads"
+    if len(sequences) == 1:
+        return "none, of a single sequence"
     if len(sequences) < FEWEST:
         return f"Student's, over {len(sequences)} sequences as if they were independent"
     return "bootstrap of blocks of neighbouring sequences"

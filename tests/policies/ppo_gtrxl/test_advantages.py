@@ -50,6 +50,15 @@ def test_group_baseline_by_hand() -> None:
     assert second.tolist() == [-1, -0.5]
 
 
+def test_group_baseline_is_discounted_by_time() -> None:
+    """At ln 2 per 10 s a decision 10 s on counts half: a has 2 + 2/2 = 3 and 2 ahead, b has 1 at both times' mean."""
+    first, second = group_advantages(
+        [np.array([0.0, 10]), np.array([0.0])], [np.array([2.0, 2]), np.array([1.0])], np.log(2) / 10
+    )
+    assert first == pytest.approx([3 - 2, 2 - 1])
+    assert second == pytest.approx([1 - 2])
+
+
 def test_rollout_that_has_ended_has_nothing_ahead() -> None:
     first, _ = group_advantages([np.array([0.0, 30]), np.array([0.0])], [np.array([1.0, 2]), np.array([5.0])])
     assert first.tolist() == [-1, 1]

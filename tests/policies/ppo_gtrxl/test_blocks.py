@@ -87,8 +87,9 @@ def test_decisions_older_than_the_window_are_forgotten() -> None:
     assert not np.allclose(last_logits(4), reference)
 
 
-def test_no_gradient_flows_into_memory() -> None:
-    network = shaken(small_config())
+@pytest.mark.parametrize("core", ["gtrxl", "trxl", "gru"])
+def test_no_gradient_flows_into_memory(core: str) -> None:
+    network = shaken(small_config(core=core))
     inputs = observations(network.config, 1, 4)
     carried = network.nothing_carried(1)
     memory = torch.ones_like(carried.states[0], requires_grad=True)

@@ -108,13 +108,66 @@ def test_missing_checkpoint_is_named(tmp_path: Path) -> None:
     [
         ({"format": "other"}, "is no checkpoint of PPO-GTrXL"),
         ({"network": {"colour": 1}}, "A network has no 'colour'"),
-        ({"view": {"colour": 1}}, "is damaged"),
-        ({"seen": {}}, "is damaged"),
+        ({"network": [1]}, "has no table 'network'"),
+        ({"view": {"colour": 1}}, "is damaged: A view has no 'colour'"),
+        ({"view": {"window": 0}}, "is damaged: window is 0"),
+        ({"view": {"window": 10**12}}, "is damaged: window is 1000000000000"),
+        ({"view": {"wait_cap_s": "x"}}, "is damaged: wait_cap_s is 'x'"),
+        ({"view": {"must_start_after_s": float("nan")}}, "is damaged: must_start_after_s is nan"),
+        ({"view": None}, "has no table 'view'"),
+        ({"seen": {}}, "is damaged: The ranges of the features cannot be read"),
     ],
 )
 def test_header_is_checked(path: Path, header: dict[str, Any], message: str) -> None:
     changed(path, **header)
     with pytest.raises(HpcsimError, match=message):
+        load_checkpoint(path)
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"prior": "colour"}, "prior is 'colour'"),
+        ({"prior": ["saf"]}, r"prior is \['saf'\]"),
+        ({"prior_weight": 1e300}, r"prior_weight is 1e\+300"),
+        ({"prior_weight": float("nan")}, "prior_weight is nan"),
+        ({"gate_bias": "x"}, "gate_bias is 'x'"),
+        ({"token_attention": 1}, "token_attention is 1"),
+        ({"blocks": 10**9}, "blocks is 1000000000"),
+        ({"memory": 10**12}, "memory is 1000000000000"),
+    ],
+)
+def test_architecture_in_the_header_is_checked(path: Path, choices: dict[str, Any], message: str) -> None:
+    changed(path, network=read_tensors(path)[0]["network"] | choices)
+    with pytest.raises(HpcsimError, match=f"is damaged: {message}"):
+        load_checkpoint(path)
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        ([[0.0], [1.0]], "There are 1 ranges for 11 features of globals"),
+        ([[0.0] * 11], "cannot be read"),
+        ([["a"] * 11, ["b"] * 11], "cannot be read"),
+        ([[1.0] * 11, [0.0] * 11], "no pairs of equally long lists of finite numbers"),
+        ([[0.0] * 11, [float("inf")] * 11], "no pairs of equally long lists of finite numbers"),
+        ([[float("nan")] * 11, [1.0] * 11], "no pairs of equally long lists of finite numbers"),
+    ],
+)
+def test_ranges_in_the_header_are_checked(path: Path, pair: list[Any], message: str) -> None:
+    changed(path, seen=read_tensors(path)[0]["seen"] | {"globals": pair})
+    with pytest.raises(HpcsimError, match=f"is damaged: .*{message}"):
+        load_checkpoint(path)
+
+
+def test_header_that_never_ends_its_brackets_is_refused(path: Path) -> None:
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    tensors = json.loads(data[8 : 8 + size]) | {"__metadata__": {"hpcsim": "[" * 100_000}}
+    header = json.dumps(tensors).encode()
+    header += b" " * (-len(header) % 8)
+    path.write_bytes(len(header).to_bytes(8, "little") + header + data[8 + size :])
+    with pytest.raises(HpcsimError, match="is no safetensors file, or a damaged one"):
         load_checkpoint(path)
 
 

@@ -38,3 +38,12 @@ def test_ranges_are_those_of_what_is_there() -> None:
     assert found.jobs[0].tolist() == pytest.approx([1, 0.3])
     assert found.jobs[1].tolist() == pytest.approx([1, 0.5])
     assert [side.item() for side in found.globals] == pytest.approx([0.1, 0.9])
+
+
+def test_values_are_moved_into_what_was_seen() -> None:
+    """Empty slots stay empty."""
+    some = np.array([[1, 0.7], [1, 0.1], [0, 0]], dtype=np.float32)
+    jobs, nodes, figures = seen().within(some, some[:1], np.array([3, 0.4], dtype=np.float32))
+    assert jobs == pytest.approx(np.array([[1, 0.6], [1, 0.2], [0, 0]]))
+    assert nodes == pytest.approx(np.array([[1, 0.6]]))
+    assert figures == pytest.approx(np.array([1, 0.4]))

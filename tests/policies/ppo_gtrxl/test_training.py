@@ -16,7 +16,7 @@ import torch
 
 from hpcsim import Cluster
 from hpcsim.errors import HpcsimError, MissingExtra
-from hpcsim.policies.ppo_gtrxl.checkpoint import load_checkpoint, read_tensors
+from hpcsim.policies.ppo_gtrxl.checkpoint import load_checkpoint, read_tensors, write_tensors
 from hpcsim.policies.ppo_gtrxl.sources import Draws, Source, generated, given, validation_of
 from hpcsim.policies.ppo_gtrxl.training import train
 from hpcsim.policies.ppo_gtrxl.training_config import TrainingConfig
@@ -95,8 +95,55 @@ def test_training_shot_dead_goes_on_to_the_same_weights(tmp_path: Path) -> None:
 
 
 def test_another_training_cannot_go_on_there(trained: Path) -> None:
-    with pytest.raises(HpcsimError, match="has training = "):
+    with pytest.raises(HpcsimError, match=r"has training\.learning_rate = 0\.001, and 1\.0 is asked for"):
         tiny(trained, resume=True, settings={"training.learning_rate": 1.0})
+
+
+def test_a_training_is_not_begun_anew_where_one_stands(trained: Path) -> None:
+    before = digest(trained)
+    with pytest.raises(HpcsimError, match=r"holds a training already\. Go on with it by --resume, or name another"):
+        tiny(trained)
+    assert digest(trained) == before
+
+
+@pytest.mark.parametrize("fault", ["header", "shape", "missing"])
+def test_damaged_training_is_told(trained: Path, tmp_path: Path, fault: str) -> None:
+    header, tensors = read_tensors(trained / "seed-0" / "state.safetensors")
+    if fault == "header":
+        del header["rows"]
+    elif fault == "shape":
+        tensors["network.pool.bias"] = tensors["network.pool.bias"][:-1]
+    else:
+        del tensors["network.pool.bias"]
+    write_tensors(tmp_path / "seed-0" / "state.safetensors", tensors, header)
+    with pytest.raises(HpcsimError, match=r"state\.safetensors is damaged: .* Start anew in another folder"):
+        tiny(tmp_path, resume=True)
+
+
+def test_truncated_training_is_told(trained: Path, tmp_path: Path) -> None:
+    whole = (trained / "seed-0" / "state.safetensors").read_bytes()
+    (tmp_path / "seed-0").mkdir()
+    (tmp_path / "seed-0" / "state.safetensors").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(HpcsimError, match=r"state\.safetensors is no safetensors file.* Start anew in another folder"):
+        tiny(tmp_path, resume=True)
+
+
+def test_folder_is_tried_before_anything_is_computed(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    said: list[str] = []
+    with pytest.raises(OSError, match="file"):
+        tiny(tmp_path / "file", say=said.append)
+    assert said == []
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_rates_fall_in_straight_lines(tmp_path: Path) -> None:
+    """From the first to the last value over the updates: after one of two others, half of the way."""
+    settings = {"training.entropy_bonus": 0.02, "training.last_entropy_bonus": 0.01, "training.updates": 3}
+    tiny(tmp_path, settings=settings)
+    rows = list(csv.DictReader((tmp_path / "seed-0" / "progress.csv").read_text().splitlines()))
+    assert [float(row["entropy_bonus"]) for row in rows] == pytest.approx([0.02, 0.015, 0.01])
+    assert [float(row["learning_rate"]) for row in rows] == pytest.approx([1e-3, 5.5e-4, 1e-4])
 
 
 def test_table_has_a_row_for_each_update(trained: Path) -> None:
@@ -198,8 +245,22 @@ def test_lighter_loads_can_be_trained_and_validated_on() -> None:
         ({"settings": {"training.colour": 1}}, "A training has no 'colour'"),
         ({"settings": {"colour": 1}}, "There is no setting 'colour'"),
         ({"settings": {"network.gate": "grue"}}, "gate is 'grue'. Did you mean 'gru'"),
-        ({"settings": {"view.colour": 1}}, "A view has no such key"),
-        ({"settings": {"view.window": 0}}, "window is 0"),
+        ({"settings": {"network.colour": 1}}, "A network has no 'colour'"),
+        ({"settings": {"network.prior": "safe"}}, "prior is 'safe'. Did you mean 'saf'"),
+        ({"settings": {"network.prior_weight": float("nan")}}, "prior_weight is nan"),
+        ({"settings": {"network.gate_bias": "two"}}, "gate_bias is 'two'"),
+        ({"settings": {"network.token_attention": "maybe"}}, "token_attention is 'maybe'. Give true or false"),
+        ({"settings": {"network.memory": 10**11}}, "memory is 100000000000. Give a whole number from 0 to 4,096"),
+        ({"settings": {"view.colour": 1}}, "A view has no 'colour'"),
+        ({"settings": {"view.window": "many"}}, "window is 'many'"),
+        ({"settings": {"view.wait_cap_s": "long"}}, "wait_cap_s is 'long'"),
+        ({"settings": {"view.must_start_after_s": 5}}, r"Set training\.must_start_after_s"),
+        ({"settings": {"training.must_start_after_s": "x"}}, "must_start_after_s is 'x'"),
+        ({"settings": {"training.must_start_after_s": float("nan")}}, "must_start_after_s is nan"),
+        ({"settings": {"training.objective": [1]}}, r"objective is \[1\]"),
+        ({"settings": {"training.clone_of": "f1"}}, "clone_of is 'f1'. Give one of: saf, sjf"),
+        ({"settings": {"training.learning_rate": float("inf")}}, "learning_rate is inf"),
+        ({"settings": {"training.harder_share": 0}}, "harder_share is 0"),
         ({"settings": {"network.job_features": 3}}, "follows from the features"),
         ({"settings": {"validation.colour": 1}}, "There is no setting 'validation.colour'"),
         ({"settings": {"validation.sequences": 0}}, "validation.sequences is 0"),
