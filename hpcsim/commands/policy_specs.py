@@ -78,7 +78,7 @@ def make_policy(spec: str, settings: Sequence[str] = ()) -> Policy:
     """Return the policy behind a registry name, ``module:Class`` or ``file.py:Class``.
 
     *settings* are ``key=value`` texts. A value is a TOML literal, else plain text; where the
-    parameter is an order, an estimator or a placement, it is one's registry name, and
+    parameter is an order, an estimator, a placement or a policy, it is one's registry name, and
     ``key.parameter=value`` sets a parameter of that one.
 
     Raises:
@@ -153,4 +153,6 @@ def _plugin_parameters(factory: Any) -> dict[str, str]:
         for kind in (hint, *typing.get_args(hint)):
             if kind in _PLUGINS:
                 found[name] = _PLUGINS[kind]
+            elif isinstance(kind, type) and issubclass(kind, Policy):
+                found[name] = "policies"
     return found

@@ -15,7 +15,12 @@ from hpcsim.placement import Placement
 from hpcsim.policy import Order, Policy
 from hpcsim.surrogate import Surrogate
 
-_KINDS: dict[type, str] = {Order: "orders", Estimator: "estimators", Placement: "placements", Surrogate: "surrogates"}
+_KINDS: dict[type, str] = {
+    Order: "orders",
+    Estimator: "estimators",
+    Placement: "placements",
+    Surrogate: "surrogates",
+}
 
 
 def make(group: str, name: str, parameters: Mapping[str, Any]) -> Any:
@@ -70,7 +75,15 @@ def _nested(factory: Any) -> dict[str, str]:
     except NameError:  # names that the file imports for type checkers only
         return {}
     kinds = {name: (hint, *typing.get_args(hint)) for name, hint in hints.items()}
-    return {name: _KINDS[kind] for name, hints_of in kinds.items() for kind in hints_of if kind in _KINDS}
+    groups = ((name, _group_of(kind)) for name, hints_of in kinds.items() for kind in hints_of)
+    return {name: group for name, group in groups if group is not None}
+
+
+def _group_of(kind: Any) -> str | None:
+    """Return the registry group of a parameter's type, None of one that is no plug-in."""
+    if kind in _KINDS:
+        return _KINDS[kind]
+    return "policies" if isinstance(kind, type) and issubclass(kind, Policy) else None
 
 
 def make_policy(name: str, parameters: Mapping[str, Any]) -> Policy:

@@ -117,7 +117,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
         raise CheckpointError(
             f"{path} {_other_features(header.get('features'))}.", "Train it anew, or use its version."
         )
-    for part in ("network", "view", "seen"):
+    for part in ("network", "view", "seen", "card"):
         if not isinstance(header.get(part), dict):
             raise CheckpointError(f"The header of {path} has no table '{part}'.", _REMEDY)
     try:
@@ -129,7 +129,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise CheckpointError(f"The header of {path} is damaged: {error}.", _REMEDY) from error
     _check_weights(path, config, weights)
-    return Checkpoint(config=config, weights=weights, view=view, seen=seen, card=header.get("card", {}))
+    return Checkpoint(config=config, weights=weights, view=view, seen=seen, card=header["card"])
 
 
 def _sizes(config: NetworkConfig) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import field, fields
 from importlib.resources import files
@@ -60,7 +61,10 @@ class PPOGTrXL(ChoosesHeads):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.fallback, Backfill):
-            raise InvalidArgument(f"fallback is {self.fallback!r}.", "Give a backfilling policy, as EASY().")
+            raise InvalidArgument(
+                f"fallback is {self.fallback!r}.",
+                "Give one that backfills, as EASY(), or its name on a command line.",
+            )
         cap_s = self.must_start_after_s
         if cap_s is not None and not (isinstance(cap_s, int | float) and cap_s >= 0):
             raise InvalidArgument(f"must_start_after_s is {cap_s!r}.", "Give seconds, 0 or more, or inf for no cap.")
@@ -161,8 +165,12 @@ def find_checkpoint(name: str) -> Path:
         InvalidArgument: it is neither.
     """
     shipped = shipped_checkpoints()
+    if not isinstance(name, str | os.PathLike):
+        raise InvalidArgument(
+            f"checkpoint is {name!r}.", f"Give a file as text, or one of: {', '.join(shipped) or 'none'}."
+        )
     if name in shipped:
-        return shipped[name]
+        return shipped[str(name)]
     path = Path(name)
     if not path.is_file():
         raise InvalidArgument(

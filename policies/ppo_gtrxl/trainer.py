@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from hpcsim.errors import HpcsimError
-from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint
+from hpcsim.policies.ppo_gtrxl.checkpoint import Checkpoint, CheckpointError, read_tensors
 from hpcsim.policies.ppo_gtrxl.cloning import clone, scores_of
 from hpcsim.policies.ppo_gtrxl.gathering import Gathered, Network, gather
 from hpcsim.policies.ppo_gtrxl.network_config import NetworkConfig
@@ -63,13 +63,15 @@ def train_one(
 
     Raises:
         Diverged: a loss is no number.
-        CheckpointError: what should go on is another training.
+        CheckpointError: what should go on is another training, or has lost its best network.
     """
     config = lesson.preset.training
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     path = folder / STATE
     going_on = goes_on and path.is_file()
     state = resume(path, lesson.config, lesson.about, device) if going_on else begin(lesson.config, lesson.seed, device)
+    if state.best:
+        _check_is_there(folder / BEST)
     progress = Progress(folder, 0 if config.decisions else config.updates, say)
     try:
         if not state.done and config.clone_updates:
@@ -81,6 +83,14 @@ def train_one(
     finally:
         progress.close()
     return state
+
+
+def _check_is_there(best: Path) -> None:
+    """Refuse to go on from a best network that is gone: nothing later need be better than it was."""
+    try:
+        read_tensors(best)
+    except CheckpointError as error:
+        raise CheckpointError(error.cause, "Put it back, or train this seed anew in another folder.") from error
 
 
 def is_over(config: TrainingConfig, updates: int, decisions: int) -> bool:

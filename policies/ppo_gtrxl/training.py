@@ -73,6 +73,7 @@ def train(
         CheckpointError: what should be resumed is another training, or *out* holds one that should not.
     """
     torch = need_torch()
+    _check_seed(seed)
     chosen = changed(find_preset(preset), settings or {})
     folders = {one: out / f"seed-{one}" for one in (chosen.seeds if seed is None else (seed,))}
     if not resume:
@@ -86,6 +87,11 @@ def train(
             )
     finally:
         torch.set_num_threads(threads)
+
+
+def _check_seed(seed: int | None) -> None:
+    if seed is not None and (type(seed) is not int or not 0 <= seed < 2**63):
+        raise InvalidArgument(f"The seed is {seed!r}.", "Give a whole number from 0 to 2**63 - 1, or leave it out.")
 
 
 def _check_is_free(folders: Sequence[Path]) -> None:
@@ -214,13 +220,15 @@ def _lesson(preset: Preset, draws: Draws, validation: Any, seed: int, sources: _
         "network": config.to_dict(),
         "view": asdict(preset.view),
         "seed": seed,
+        "validated_on": {"sequences": preset.validation_sequences, "jobs": preset.validation_jobs},
         "data": [source.name for source in sources.training],
         "data_sha256": [source.workload.sha256() for source in sources.training],
         "features_sha256": schema_hash(),
     }
     starts = {"prior": config.prior, "cloned": preset.training.clone_of if preset.training.clone_updates else None}
     card = {"command": command, "starts_from": starts} | made
-    return Lesson(config=config, preset=preset, draws=draws, validation=validation, seed=seed, about=made, card=card)
+    about = made | {"machines": [source.cluster.to_toml() for source in sources.training]}
+    return Lesson(config=config, preset=preset, draws=draws, validation=validation, seed=seed, about=about, card=card)
 
 
 @contextmanager

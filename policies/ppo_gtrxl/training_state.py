@@ -116,13 +116,24 @@ def _difference(theirs: Mapping[str, Any], ours: Mapping[str, Any], within: str 
     """Return the first setting that differs, with both values, as "key = theirs, and ours"; None: none does."""
     for key, value in ours.items():
         other = theirs.get(key)
-        if isinstance(value, Mapping) and isinstance(other, Mapping):
-            found = _difference(other, value, f"{within}{key}.")
+        if _are_alike(other, value):
+            found = _difference(_by_key(other), _by_key(value), f"{within}{key}.")
             if found is not None:
                 return found
         elif other != value:
             return f"{within}{key} = {other!r:.200}, and {value!r:.200}"
     return None
+
+
+def _are_alike(theirs: Any, ours: Any) -> bool:
+    """Tell whether both are tables, or equally long lists, so that their entries can be held against each other."""
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs)
+    return isinstance(ours, Mapping) and isinstance(theirs, Mapping)
+
+
+def _by_key(values: Any) -> Mapping[Any, Any]:
+    return values if isinstance(values, Mapping) else dict(enumerate(values))
 
 
 def _restored(

@@ -301,6 +301,8 @@ def test_records_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
         ({"mean_bounded_slowdown": 0}, "'mean_bounded_slowdown' is 0"),
         ({"max_wait_s": -1}, "'max_wait_s' is -1"),
         ({"jobs": 0}, "'jobs' is 0"),
+        ({"decision_us": "x"}, "'decision_us' is 'x', and should be microseconds"),
+        ({"decision_p99_us": -1}, "'decision_p99_us' is -1"),
     ],
 )
 def test_damaged_records_are_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:

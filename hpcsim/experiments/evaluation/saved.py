@@ -35,7 +35,12 @@ def records_in(file: Path) -> list[dict[str, Any]]:
     for number, record in enumerate(found, 1):
         _check(record, f"{file}, record {number}", _RECORD)
         for place, each in enumerate(record["per_sequence"], 1):
-            _check(each, f"{file}, record {number}, sequence {place}", _SEQUENCE)
+            where = f"{file}, record {number}, sequence {place}"
+            _check(each, where, _SEQUENCE)
+            _check(each, where, {name: check for name, check in _MEASURED.items() if name in each})
+        if "draws" in record:
+            _check(record, f"{file}, record {number}", _NOISE)
+            _check(record["parameters"], f"{file}, record {number}, parameters", _NOISE_PARAMETERS)
     return found
 
 
@@ -76,6 +81,20 @@ _SEQUENCE: Checks = {
     "utilisation": (_may_lack, "a share"),
     "cpu_s": (_may_lack, "seconds"),
 }
+_MEASURED: Checks = {
+    "decision_us": (_may_lack, "microseconds"),
+    "decision_p99_us": (_may_lack, "microseconds"),
+}
+"""What records of earlier versions lack."""
+
+_NOISE: Checks = {
+    "parameters": (lambda value: isinstance(value, dict), "a table"),
+    "draws": (
+        lambda value: isinstance(value, list) and bool(value) and all(_is_number(each, 1.0) for each in value),
+        "a list of numbers of at least 1",
+    ),
+}
+_NOISE_PARAMETERS: Checks = {"sigma": (_is_number, "a number of at least 0")}
 
 
 def _check(found: Any, where: str, checks: Checks) -> None:

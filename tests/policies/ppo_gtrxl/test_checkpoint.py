@@ -115,6 +115,7 @@ def test_missing_checkpoint_is_named(tmp_path: Path) -> None:
         ({"view": {"wait_cap_s": "x"}}, "is damaged: wait_cap_s is 'x'"),
         ({"view": {"must_start_after_s": float("nan")}}, "is damaged: must_start_after_s is nan"),
         ({"view": None}, "has no table 'view'"),
+        ({"card": "a network"}, "has no table 'card'"),
         ({"seen": {}}, "is damaged: The ranges of the features cannot be read"),
     ],
 )

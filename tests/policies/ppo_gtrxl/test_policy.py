@@ -16,8 +16,11 @@ import pytest
 
 import hpcsim
 from hpcsim import Cluster, simulate
+from hpcsim.commands.policy_specs import make_policy
 from hpcsim.engine.simulation import Simulation
 from hpcsim.errors import HpcsimError, InvalidArgument
+from hpcsim.experiments.plug_ins import make
+from hpcsim.policies.backfill import EasySJBF
 from hpcsim.policies.learning.features import JOB_FEATURES
 from hpcsim.policies.learning.heads import BACKFILLS, OrderedHeads, always_keeps
 from hpcsim.policies.orders import FCFS, SAF
@@ -221,6 +224,21 @@ def test_cap_that_is_no_time_is_refused() -> None:
         PPOGTrXL(must_start_after_s=-1)
     with pytest.raises(InvalidArgument, match="patience is -1"):
         PPOGTrXL(patience=-1)
+
+
+@pytest.mark.parametrize("checkpoint", [5, 1.5, ["wait"], None])
+def test_a_checkpoint_is_a_name_or_a_file(checkpoint: Any) -> None:
+    with pytest.raises(HpcsimError, match=r"checkpoint is .*\. Give a file as text, or one of: slowdown"):
+        PPOGTrXL(checkpoint=checkpoint)
+
+
+def test_fallback_may_be_given_by_name() -> None:
+    typed = make_policy("ppo-gtrxl", ["fallback=easy-sjbf"])
+    assert isinstance(typed, PPOGTrXL)
+    assert isinstance(typed.fallback, EasySJBF)
+    assert isinstance(make("policies", "ppo-gtrxl", {"fallback": "easy-sjbf"}).fallback, EasySJBF)
+    with pytest.raises(HpcsimError, match=r"fallback is .*\. Give one that backfills"):
+        make_policy("ppo-gtrxl", ["fallback=fcfs"])
 
 
 def test_unknown_checkpoint_is_named() -> None:

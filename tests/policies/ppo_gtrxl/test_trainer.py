@@ -45,6 +45,23 @@ class Enough(Exception):
     """Ends a training where everything asked for is known."""
 
 
+def test_a_resumed_training_keeps_its_best_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third update is worse than what stood before the stop, and is not taken for the best."""
+    ratios: Iterator[float] = iter([0.9, 1.1, 1.2, 0.8, 0.85, 1.3])
+    monkeypatch.setattr(trainer, "ratios_to_saf", lambda *_: np.array([next(ratios)]))
+
+    def stop(line: str) -> None:
+        if line.startswith("update 2/"):
+            raise Enough
+
+    with pytest.raises(Enough):
+        tiny(tmp_path, settings=SETTINGS, say=stop, **ONCE)
+    best = load_checkpoint(tiny(tmp_path, settings=SETTINGS, resume=True, **ONCE))
+    assert best.card["validation"]["update"] == 2
+    assert best.card["validation"]["ratio_to_saf"] == pytest.approx(0.8)
+    assert next(ratios, None) is None
+
+
 def test_validation_is_on_jobs_that_no_training_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of logs that are given, a later part; of generated ones, others."""
     seen: dict[str, list[Source]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,6 +98,53 @@ def test_training_shot_dead_goes_on_to_the_same_weights(tmp_path: Path) -> None:
 def test_another_training_cannot_go_on_there(trained: Path) -> None:
     with pytest.raises(HpcsimError, match=r"has training\.learning_rate = 0\.001, and 1\.0 is asked for"):
         tiny(trained, resume=True, settings={"training.learning_rate": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"settings": {"validation.sequences": 3}}, r"has validated_on\.sequences = 2, and 3 is asked for"),
+        ({"settings": {"validation.jobs": 30}}, r"has validated_on\.jobs = \d+, and 30 is asked for"),
+        ({"logs": {"small": (crowded(300), Cluster.of_processors(80))}}, r"has machines\.0 = .*, and .* is asked for"),
+        (
+            {"logs": {"small": (crowded(301), Cluster.of_processors(64))}},
+            r"has data_sha256\.0 = '\w+', and '\w+'",
+        ),
+    ],
+)
+def test_other_validation_machines_or_jobs_are_another_training(
+    trained: Path, changes: dict[str, Any], message: str
+) -> None:
+    """Else the best so far would be held against a cost on other sequences."""
+    before = digest(trained)
+    with pytest.raises(HpcsimError, match=message):
+        tiny(trained, resume=True, **changes)
+    assert digest(trained) == before
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 1.5, True])
+def test_a_seed_that_is_none_is_refused(tmp_path: Path, seed: Any) -> None:
+    with pytest.raises(HpcsimError, match="Give a whole number from 0 to"):
+        tiny(tmp_path / "out", seed=seed)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut short"])
+def test_a_lost_best_network_is_told(trained: Path, tmp_path: Path, damage: str) -> None:
+    (tmp_path / "seed-0").mkdir()
+    shutil.copy(trained / "seed-0" / "state.safetensors", tmp_path / "seed-0")
+    if damage == "cut short":
+        (tmp_path / "seed-0" / "best.safetensors").write_bytes(b"half")
+    with pytest.raises(HpcsimError, match=r"best\.safetensors.*\. Put it back, or train this seed anew"):
+        tiny(tmp_path, resume=True)
+
+
+def test_each_seed_and_update_draws_sequences_of_its_own() -> None:
+    draws = Draws([Source("small", crowded(300), Cluster.of_processors(64))], TrainingConfig(jobs=40, pool=8))
+    found = {
+        tuple(one.sequence.key for one in draws.draw(seed, update)) for seed, update in ((0, 0), (1, 0), (0, 1), (0, 0))
+    }
+    assert len(found) == 3
 
 
 def test_a_training_is_not_begun_anew_where_one_stands(trained: Path) -> None:
