@@ -74,6 +74,8 @@ def test_advantages_of_an_update() -> None:
     experience = gather(player, drawn, CONFIG, np.random.SeedSequence(1)).experience
     found = experience.advantages[experience.weight > 0]
     assert found == pytest.approx(np.concatenate(expected), abs=1e-4)
+    fitted = [np.array(estimated(*rollout[:3])) + rollout[1] for rollout in rollouts]
+    assert experience.returns[experience.weight > 0] == pytest.approx(np.concatenate(fitted), rel=1e-4, abs=1e-4)
 
 
 def rollouts_of(record: Record) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, list[int]]]:
