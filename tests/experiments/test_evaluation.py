@@ -191,15 +191,6 @@ def test_cuts() -> None:
     assert rows_of(log, 5).columns["submit_s"].tolist() == list(range(5, 5 + JOBS))
 
 
-def test_fresh_workloads_are_independent_and_the_same_each_time() -> None:
-    made = fresh.fresh(1)
-    assert len({each.source for each in made}) == len(made) == fresh.WORKLOADS
-    again = fresh.fresh(1)
-    assert [each.workload.sha256() for each in made] == [each.workload.sha256() for each in again]
-    others = fresh.fresh(1, fresh.CHOICE_SEED)
-    assert len({each.workload.sha256() for each in [*made, *others]}) == 2 * len(made)
-
-
 @pytest.mark.parametrize(
     ("make", "conditions"), [(fresh.loads, 7), (fresh.machines, 4), (fresh.estimates, 5)], ids=["load", "size", "limit"]
 )

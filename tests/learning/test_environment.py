@@ -45,6 +45,33 @@ def test_gymnasium_finds_no_fault(env_id: str) -> None:
         check_env(env.unwrapped)
 
 
+@pytest.mark.parametrize("semantics", ["commit", "start-or-wait"])
+@pytest.mark.parametrize("time_s", [12_000, 18_000])
+def test_an_agent_is_told_nothing_of_the_future(semantics: str, time_s: float) -> None:
+    """Jobs that cannot have ended yet run for longer, those yet to come ask for more: all is as it was until then."""
+
+    def told(workload: Workload) -> list[tuple[float, bytes]]:
+        env = env_of(workload, semantics=semantics, with_metrics=False)
+        seen, info = env.reset()
+        found, is_over = [], False
+        while not is_over:
+            found.append((info["now_s"], b"".join(seen[name].tobytes() for name in sorted(seen))))
+            seen, _, is_over, _, info = env.step(int(info["action_mask"].argmax()))
+        return found
+
+    workload, changed = some_jobs(), some_jobs()
+    is_open = workload.submit_s + np.minimum(workload.run_s, workload.limit_s) > time_s
+    changed.columns["run_s"] = np.where(is_open, np.maximum(workload.run_s, workload.limit_s), workload.run_s)
+    is_to_come = workload.submit_s > time_s
+    changed.columns["limit_s"] = np.where(is_to_come, 2 * workload.limit_s, workload.limit_s)
+    assert ((changed.run_s > workload.run_s) & is_open & ~is_to_come).any()
+    before, after = told(workload), told(changed)
+    until = [each for each in before if each[0] <= time_s]
+    assert len(until) > 1
+    assert until == [each for each in after if each[0] <= time_s]
+    assert before != after
+
+
 def test_gymnasium_imports_the_module_that_an_id_names() -> None:
     """And neither hpcsim nor its list of policies loads gymnasium, nor does what a trained policy needs."""
     code = """
